@@ -1,0 +1,65 @@
+# `make demo` and `make test` create and fill .venv by themselves.
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+WORKERS ?= 2
+OUT ?= demo
+
+.PHONY: help demo test test-fast lint format bench bench-accelerator notebooks docs clean
+
+help:
+	@echo "make demo               four automata: tables and figures under $(OUT)/"
+	@echo "make test               all tests, also in x64 mode with key-reuse checks"
+	@echo "make test-fast          the quick ones"
+	@echo "make lint               ruff and pyright"
+	@echo "make bench              every claim of the README's benchmark table, on this machine"
+	@echo "make bench-accelerator  on whatever accelerator JAX finds"
+	@echo "make notebooks          execute the notebooks in place"
+
+# One stamp an extra, so that nothing is installed that a target does not need.
+$(VENV)/.made:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "jaxdiff needs Python 3.11 or later; choose one with make PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+	touch $@
+
+$(VENV)/.core: $(VENV)/.made pyproject.toml constraints.txt
+	$(PIP) --editable .
+	touch $@
+
+$(VENV)/.%: $(VENV)/.core
+	$(PIP) --editable '.[$*]'
+	touch $@
+
+demo: $(VENV)/.core
+	$(BIN)/jaxdiff measure saeca --rules 184 110 122 164 --strategy chained --policies 2000 --steps 300 --out $(OUT)
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadgroup
+	JAX_ENABLE_X64=1 JAX_DEBUG_KEY_REUSE=1 $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadgroup -m 'not slow and not host'
+
+test-fast: $(VENV)/.test
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadgroup -m 'not slow'
+
+lint: $(VENV)/.lint $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+format: $(VENV)/.lint
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.bench
+	$(BIN)/python bench/automata.py
+	$(BIN)/python bench/response.py
+	$(BIN)/python bench/startup.py
+
+bench-accelerator: $(VENV)/.core
+	$(BIN)/python bench/accelerator.py
+
+notebooks: $(VENV)/.notebooks
+	$(BIN)/python notebooks/execute.py
+
+clean:
+	rm -rf $(VENV) $(OUT) build dist .pytest_cache .ruff_cache

@@ -1,0 +1,258 @@
+"""Four ways of trying a set of policies in an environment (paper, section 5.2): Fresh, Random walk, Chained, Levin search.
+
+All of them return exact sums of rewards. Worlds may be a batch of R rules, seeds and positions; where the order of the policies
+matters, S sequences may run side by side. Axes: R worlds, S sequences, P programs, W random walkers, L instructions, N cells. An axis
+that the input does not have is not in the output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxdiff.automata import ring, rollouts
+from jaxdiff.automata.compiled import Linear, check_programs, compile_programs, longest_program
+from jaxdiff.automata.world import Params, batched
+from jaxdiff.core.errors import require
+
+# Lanes (worlds x policies) that are simulated at once; more are done in several calls, so memory stays bounded.
+LANES = 1 << 19
+# Items of a sequence that are done in one call: a call is a few seconds, after which progress can be shown.
+ITEMS = 512
+# Programs are padded to this many instructions (the paper's longest), so that populations of short ones share their kernels.
+PADDED = 20
+
+
+@partial(
+    jax.tree_util.register_dataclass,
+    data_fields=["numerator", "cells", "position", "walker_numerator"],
+    meta_fields=["scale", "steps"],
+)
+@dataclass(frozen=True)
+class Evaluation:
+    """Rewards of a population.
+
+    Attributes:
+        numerator: exact sum over the steps of reward x scale, NumPy int64 [(R,) (S,) P].
+        scale: denominator of a reward, 2^(N // 2 + 1).
+        steps: T.
+        cells: configurations at the end, uint8 [(R,) P, N]; of the whole sequence for sequential strategies, [(R,) (S,) N].
+        position: the agent's positions there, int32, same shape without N.
+        walker_numerator: the same as `numerator` for the interleaved random walkers, [(R,) (S,) W].
+    """
+
+    numerator: np.ndarray
+    scale: int
+    steps: int
+    cells: np.ndarray
+    position: np.ndarray
+    walker_numerator: np.ndarray
+
+    @property
+    def reward(self) -> np.ndarray:
+        """Mean reward per step, float64, the shape of `numerator` (the paper's R)."""
+        return self.numerator / (self.scale * self.steps)
+
+    @property
+    def walker_reward(self) -> np.ndarray:
+        """Mean reward per step of the random walkers, float64, the shape of `walker_numerator`."""
+        return self.walker_numerator / (self.scale * self.steps)
+
+
+Progress = Callable[[int, int], None]
+
+
+def fresh(
+    programs: Any, params: Params, steps: int, *, walkers: int = 0, key: jax.Array | None = None, observation: str = "clr", progress: Progress | None = None
+) -> Evaluation:
+    """Every policy starts in a brand new world.
+
+    Args:
+        programs: int8 [P, L].
+        params: the world, or R of them.
+        steps: T, at least 1.
+        walkers: W random-walk policies beside the programs.
+        key: needed when there are walkers; consumed.
+        observation: what policies see, see `world.SAECA`.
+        progress: called with (lanes done, lanes in all) between chunks.
+
+    Raises:
+        InputError: bad programs, no steps, a ring so wide that 63 bits do not hold the sums, walkers without key.
+    """
+    return _independent(programs, params, steps, walkers, key, observation, progress, None)
+
+
+def random_walk(
+    key: jax.Array,
+    programs: Any,
+    params: Params,
+    steps: int,
+    walk_steps: int,
+    *,
+    walkers: int = 0,
+    observation: str = "clr",
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Every policy starts where a random walk of `walk_steps` steps, its own, has left a brand new world.
+
+    Args and errors as for `fresh`; the walk is not rewarded and not remembered.
+    """
+    require(walk_steps >= 0, "walk_steps", walk_steps, "an integer of at least 0")
+    return _independent(programs, params, steps, walkers, key, observation, progress, walk_steps)
+
+
+def chained(
+    programs: Any, params: Params, steps: int, *, walkers: int = 0, key: jax.Array | None = None, observation: str = "clr", progress: Progress | None = None
+) -> Evaluation:
+    """The policies one after the other in the given order; cells and position carry over, memory is emptied.
+
+    Args:
+        programs: int8 [P, L], or S sequences [S, P, L] that run side by side.
+        params: the world, or R of them.
+        steps: T per policy, at least 1.
+        walkers: W random-walk policies, interleaved regularly; 0: exactly the given order.
+        key: needed when there are walkers; consumed.
+        observation: what policies see, see `world.SAECA`.
+        progress: called with (items done, items in all) between chunks of the sequence.
+
+    Returns:
+        results in the order of `programs`.
+
+    Raises:
+        InputError: as for `fresh`.
+    """
+    value = _programs(programs, observation, (2, 3), "[P, L] or [S, P, L]")
+    _check(params, steps, walkers, key)
+    sequences = value if value.ndim == 3 else value[None]
+    rule, cells, position, has_worlds = batched(params)
+    count = sequences.shape[1]
+    walker_at, program_at = interleave(count, walkers)
+    items = count + walkers
+    chunk = -(-items // -(-items // ITEMS))
+    order, kind = np.zeros(items, np.int64), np.full(items, rollouts.WALK, np.int32)
+    order[program_at], kind[program_at] = np.arange(count), rollouts.PROGRAM
+    shape = rollouts.shape_for(cells.shape[1], steps)
+    lanes = (len(rule), len(sequences))
+    key = _key(key)
+    now, place = np.broadcast_to(cells[:, None], (*lanes, cells.shape[1])), np.broadcast_to(position[:, None], lanes)
+    parts = []
+    for first in range(0, items, chunk):
+        some = slice(first, first + chunk)
+        missing = chunk - len(order[some])  # the last chunk is filled up, so that it compiles to the same kernel
+        linear = _items(sequences[:, np.pad(order[some], (0, missing))], observation)
+        what = np.pad(kind[some], (0, missing), constant_values=rollouts.NOTHING)
+        limbs, now, place = rollouts.chained(key, linear, what, np.uint32(first), rule, now, place, shape)
+        parts.append(ring.to_int64(limbs)[: chunk - missing])
+        if progress is not None:
+            progress(min(first + chunk, items), items)
+    total = np.moveaxis(np.concatenate(parts), 0, -1)  # [R, S, items]
+
+    def axes(x: Any) -> np.ndarray:
+        x = np.asarray(x)
+        x = x if value.ndim == 3 else x[:, 0]
+        return x if has_worlds else x[0]
+
+    return Evaluation(axes(total[..., program_at]), _scale(cells), steps, axes(now), axes(place), axes(total[..., walker_at]))
+
+
+def levin(
+    programs: Any, params: Params, steps: int, *, walkers: int = 0, key: jax.Array | None = None, observation: str = "clr", progress: Progress | None = None
+) -> Evaluation:
+    """Levin search: chained, by ascending number of instructions (programs of equal length stay in the given order).
+
+    Args, results (in the order of `programs`) and errors as for `chained`.
+    """
+    value = _programs(programs, observation, (2, 3), "[P, L] or [S, P, L]")
+    order = np.argsort((value >= 0).sum(-1), axis=-1, kind="stable")
+    result = chained(np.take_along_axis(value, order[..., None], -2), params, steps, walkers=walkers, key=key, observation=observation, progress=progress)
+    back = np.argsort(order, axis=-1)
+    numerator = np.take_along_axis(result.numerator, np.broadcast_to(back, result.numerator.shape), -1)
+    return Evaluation(numerator, result.scale, steps, result.cells, result.position, result.walker_numerator)
+
+
+def interleave(count: int, walkers: int) -> tuple[np.ndarray, np.ndarray]:
+    """Places of W walkers among P programs, as regular as possible, and the places of the programs, both ascending."""
+    walker_at = ((2 * np.arange(walkers) + 1) * (count + walkers)) // (2 * max(walkers, 1))
+    return walker_at, np.setdiff1d(np.arange(count + walkers), walker_at)
+
+
+def _programs(programs: Any, observation: str, dimensions: tuple[int, ...], allowed: str) -> np.ndarray:
+    value = check_programs(programs, observation)
+    require(value.ndim in dimensions, "programs", f"an array of shape {value.shape}", allowed)
+    missing = max(min(PADDED, longest_program(observation)) - value.shape[-1], 0)
+    return np.pad(value, [(0, 0)] * (value.ndim - 1) + [(0, missing)], constant_values=-1)
+
+
+def _check(params: Params, steps: int, walkers: int, key: jax.Array | None) -> None:
+    require(isinstance(steps, int | np.integer) and steps >= 1, "steps", steps, "an integer of at least 1")
+    require(walkers >= 0, "walkers", walkers, "an integer of at least 0")
+    require(walkers == 0 or key is not None, "key", key, "a PRNG key when there are random walkers")
+    width = np.shape(params.cells)[-1]
+    require(ring.limbs_for(width, steps) > 0, "width", width, f"a width whose sum of {steps} rewards fits in 63 bits")
+
+
+def _scale(cells: np.ndarray) -> int:
+    return 1 << (cells.shape[-1] // 2 + 1)
+
+
+def _key(key: jax.Array | None) -> jax.Array:
+    return jax.random.key(0) if key is None else key
+
+
+def _items(sequences: np.ndarray, observation: str) -> Linear:
+    """Linear form of sequences int8 [S, I, L] with the item axis first: masks [I, stages, S], constants [I, S]."""
+    count, items, length = sequences.shape
+    linear = compile_programs(jnp.asarray(sequences.reshape(-1, length)), observation)
+    masks = (jnp.moveaxis(m.reshape((-1, count, items)), 2, 0) for m in (linear.a1, linear.a2, linear.b1, linear.b2))
+    return Linear(*masks, linear.v0.reshape((count, items)).T, linear.u0.reshape((count, items)).T)
+
+
+def _independent(
+    programs: Any, params: Params, steps: int, walkers: int, key: jax.Array | None, observation: str, progress: Progress | None, walk_steps: int | None
+) -> Evaluation:
+    value = _programs(programs, observation, (2,), "[P, L]")
+    _check(params, steps, walkers, key)
+    rule, cells, position, has_worlds = batched(params)
+    shape = rollouts.shape_for(cells.shape[1], steps)
+    key_walk, key_walkers, key_walkers_walk = jax.random.split(_key(key), 3)
+    worlds, count = len(rule), len(value)
+    chunk = min(count, max(1, LANES // worlds))
+    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    for number, first in enumerate(range(0, count, chunk)):
+        piece = value[first : first + chunk]
+        missing = chunk - len(piece)  # the last chunk is filled up, so that it compiles to the same kernel
+        linear = compile_programs(jnp.asarray(np.pad(piece, ((0, missing), (0, 0)), constant_values=-1)), observation)
+        if walk_steps is None:
+            out = rollouts.fresh(linear, rule, cells, position, shape)
+        else:
+            out = rollouts.after_walk(jax.random.fold_in(key_walk, number), linear, rule, cells, position, shape, walk_steps)
+        parts.append((ring.to_int64(out.total)[:, : len(piece)], np.asarray(out.cells)[:, : len(piece)], np.asarray(out.position)[:, : len(piece)]))
+        if progress is not None:
+            progress(min(first + chunk, count) * worlds, count * worlds)
+    numerator, last, place = (np.concatenate(p, axis=1) if len(p) > 1 else p[0] for p in zip(*parts, strict=True))
+    walker_numerator = np.zeros((worlds, 0), np.int64)
+    if walkers:
+        # A random walk before a random walk changes where it starts.
+        before = rollouts.walks(key_walkers_walk, rule, cells, position, walkers, rollouts.shape_for(cells.shape[1], walk_steps)) if walk_steps else None
+        walker_numerator = _walkers(key_walkers, rule, cells, position, walkers, shape, before)
+
+    def axes(x: np.ndarray) -> np.ndarray:
+        return x if has_worlds else x[0]
+
+    return Evaluation(axes(numerator), _scale(cells), steps, axes(last), axes(place), axes(walker_numerator))
+
+
+def _walkers(
+    key: jax.Array, rule: np.ndarray, cells: np.ndarray, position: np.ndarray, walkers: int, shape: rollouts.Shape, before: rollouts.Outcome | None
+) -> np.ndarray:
+    """Sums of W random walkers, int64 [R, W], from the worlds' starts or from where `before` has left each."""
+    if before is None:
+        return ring.to_int64(rollouts.walks(key, rule, cells, position, walkers, shape).total)
+    each = np.repeat(rule, walkers), np.asarray(before.cells).reshape(-1, cells.shape[1]), np.asarray(before.position).reshape(-1)
+    return ring.to_int64(rollouts.walks(key, *each, 1, shape).total).reshape(len(rule), walkers)

@@ -1,0 +1,91 @@
+"""The environment protocol: pure functions of (key, state, action, params).
+
+Argument order and the six values are those of gymnax 1.x, without importing it. An environment is a frozen, value-hashable
+dataclass that holds shapes and structural switches only; everything numeric is in `params`, a pytree that can be vmapped. Keys are
+consumed once and never stored. `reset_env` and `step_env` never reset by themselves; `step` does, in the same step.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import jax
+import jax.numpy as jnp
+
+if TYPE_CHECKING:
+    from jaxdiff.core.spaces import Space
+
+State = TypeVar("State")
+Params = TypeVar("Params")
+Info = dict[str, jax.Array]
+Transition = tuple[Any, State, jax.Array, jax.Array, jax.Array, Info]
+
+
+class Environment(Generic[State, Params]):
+    """Base of all worlds. Subclasses are frozen dataclasses and implement the methods without a body here."""
+
+    @property
+    def name(self) -> str:
+        """Registered name, such as `SAECA-v0`."""
+        raise NotImplementedError(f"{type(self).__name__} does not define a name")
+
+    @property
+    def default_params(self) -> Params:
+        """Numeric parameters as a pytree; leaves may be given leading batch axes and vmapped."""
+        raise NotImplementedError(f"{type(self).__name__} does not define default_params")
+
+    def reset_env(self, key: jax.Array, params: Params) -> tuple[Any, State]:
+        """First observation and state of an episode. The key is consumed."""
+        raise NotImplementedError(f"{type(self).__name__} does not define reset_env")
+
+    def step_env(self, key: jax.Array, state: State, action: jax.Array, params: Params) -> Transition[State]:
+        """One step without auto-reset: obs, state, reward, terminated, truncated, info. The key is consumed."""
+        raise NotImplementedError(f"{type(self).__name__} does not define step_env")
+
+    def observation_space(self, params: Params) -> Space:
+        """Space of observations."""
+        raise NotImplementedError(f"{type(self).__name__} does not define observation_space")
+
+    def action_space(self, params: Params) -> Space:
+        """Space of actions."""
+        raise NotImplementedError(f"{type(self).__name__} does not define action_space")
+
+    def reset(self, key: jax.Array, params: Params | None = None) -> tuple[Any, State]:
+        """First observation and state of an episode.
+
+        Args:
+            key: PRNG key, typed or legacy; consumed.
+            params: parameters; `default_params` when None.
+        """
+        return self.reset_env(key, self.default_params if params is None else params)
+
+    def step(self, key: jax.Array, state: State, action: jax.Array, params: Params | None = None) -> Transition[State]:
+        """One step; at the end of an episode the next one begins in the same step.
+
+        Args:
+            key: PRNG key, typed or legacy; consumed.
+            state: state as returned by `reset` or `step`.
+            action: an element of `action_space`.
+            params: parameters; `default_params` when None.
+
+        Returns:
+            obs, state, reward, terminated, truncated, info. Where the episode ended, `obs` and `state` are those of a fresh
+            episode and `info["final_observation"]` is what the ended one showed last (elsewhere it equals `obs`).
+        """
+        params = self.default_params if params is None else params
+        key_step, key_reset = jax.random.split(key)
+        obs, state, reward, terminated, truncated, info = self.step_env(key_step, state, action, params)
+        first_obs, first_state = self.reset_env(key_reset, params)
+        done = terminated | truncated
+        info = {**info, "final_observation": obs}
+        obs, state = select(done, (first_obs, first_state), (obs, state))
+        return obs, state, reward, terminated, truncated, info
+
+
+def select(condition: jax.Array, if_true: Any, if_false: Any) -> Any:
+    """`where` over pytrees; `condition` covers the leading axes of every leaf."""
+
+    def one(a: jax.Array, b: jax.Array) -> jax.Array:
+        return jnp.where(condition.reshape(condition.shape + (1,) * (a.ndim - condition.ndim)), a, b)
+
+    return jax.tree.map(one, if_true, if_false)

@@ -1,0 +1,35 @@
+"""Refusal of bad input.
+
+Everything that enters the library from outside (constructors, `make`, the command line, file readers) is checked once, there,
+and refused with one sentence that names the argument, the value it had and what is allowed.
+"""
+
+from __future__ import annotations
+
+
+class InputError(ValueError):
+    """An argument from outside is not acceptable.
+
+    Attributes:
+        argument: name of the argument, as the caller wrote it.
+        value: what it was.
+        allowed: what would have been accepted.
+    """
+
+    def __init__(self, argument: str, value: object, allowed: str) -> None:
+        self.argument = argument
+        self.value = value
+        self.allowed = allowed
+        super().__init__(f"{argument} is {_shown(value)}; allowed: {allowed}")
+
+
+def _shown(value: object, longest: int = 80) -> str:
+    """A representation of `value` that fits in a sentence."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= longest else text[: longest - 3] + "..."
+
+
+def require(condition: bool, argument: str, value: object, allowed: str) -> None:
+    """Raise `InputError` unless `condition` holds."""
+    if not condition:
+        raise InputError(argument, value, allowed)

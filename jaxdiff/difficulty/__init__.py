@@ -1,0 +1,1 @@
+"""Measures of difficulty: arrays in, arrays out. No world is imported here."""

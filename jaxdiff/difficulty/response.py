@@ -1,0 +1,395 @@
+"""Environment response functions: how many policies must be tried before a good one is found (paper, section 4.2).
+
+Policies are drawn without replacement with probability proportional to a weight w. S is the set of policies at or above the target
+(1 - gamma)(R_max - R_mean) + R_mean (Equation 8), W its weight. Give policy j an exponential clock of rate w_j: the order in which
+clocks ring is the order of the draws, so the first success rings after a time t with density W exp(-W t), and by then each other
+policy has been drawn independently with probability 1 - exp(-w_j t). Hence, without sampling,
+
+- the mean number of failures before the first success is sum over j not in S of w_j / (w_j + W): the paper's "sum of falses";
+- q(N) = Pr[at most N - 1 failures] is a one-dimensional integral of a Poisson-binomial tail, and Equation 9 is its median.
+
+Weights take few distinct values (2^-K), so the Poisson-binomial is a product of few binomials. Everything exact is NumPy in float64 on
+the host, whatever JAX's precision; the paper's own estimator is here too, as one compiled Monte Carlo call. The negative side (how
+hard it is to be bad) is the positive one with negated rewards. Axes: n policies, G values of gamma, D distinct weights.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from scipy import special
+
+from jaxdiff.core.errors import require
+
+Side = Literal["positive", "negative"]
+SIDES: tuple[Side, ...] = ("positive", "negative")
+Statistic = Literal["median", "mean_falses", "mean_first_hit"]
+STATISTICS: tuple[Statistic, ...] = ("median", "mean_falses", "mean_first_hit")
+# A reward this close below the target counts as reaching it: the target is computed in floating point from the rewards themselves.
+TOLERANCE = 1e-12
+# A probability this close below 1/2 counts as 1/2 in Equation 9: the integral is good to about 1e-11.
+HALF = 0.5 - 1e-9
+
+
+def gammas_101() -> np.ndarray:
+    """The paper's 101 tolerance levels 0, 0.01, ..., 1."""
+    return np.arange(101) / 100
+
+
+class Thresholds(NamedTuple):
+    """The G success sets of one side.
+
+    Attributes:
+        weights: distinct weights [D].
+        failures: policies of each weight that miss the target, [G, D].
+        success: W, weight of those that reach it, [G].
+        reached: items that reach it, in descending order of reward, int64 [G].
+        target: rewards [G].
+    """
+
+    weights: np.ndarray
+    failures: np.ndarray
+    success: np.ndarray
+    reached: np.ndarray
+    target: np.ndarray
+
+
+def thresholds(weights: Any, rewards: Any, gammas: Any, side: Side = "positive", multiplicity: Any = None) -> Thresholds:
+    """Success sets for tolerance levels gamma (Equations 8 to 10).
+
+    Args:
+        weights: positive, [n].
+        rewards: finite, [n].
+        gammas: in 0..1, [G].
+        side: "positive" or "negative".
+        multiplicity: how many equal policies each item stands for, [n]; 1 when None.
+
+    Raises:
+        InputError: empty or unequal arrays, weights that are not positive, rewards that are not finite, gamma outside 0..1.
+    """
+    w, r, m = _checked(weights, rewards, multiplicity)
+    g = np.atleast_1d(np.asarray(gammas, np.float64))
+    require(g.ndim == 1 and g.size > 0, "gamma", f"an array of shape {g.shape}", "a number or [G]")
+    wrong = g[~((g >= 0) & (g <= 1))]
+    require(wrong.size == 0, "gamma", wrong[0] if wrong.size else None, "0..1")
+    require(side in SIDES, "side", side, f"one of {', '.join(SIDES)}")
+    best, mean = (r.max() if side == "positive" else r.min()), np.average(r, weights=m)
+    target = best - g * (best - mean)
+    reach = r if side == "positive" else -r
+    order = np.argsort(-reach, kind="stable")
+    signed = target if side == "positive" else -target
+    reached = np.searchsorted(-reach[order], -(signed - TOLERANCE), side="right")
+    distinct, group = np.unique(w, return_inverse=True)
+    group = group.reshape(-1)
+    total = np.bincount(group, m, len(distinct))
+    sizes, back = np.unique(reached, return_inverse=True)
+    hits = np.stack([np.bincount(group[order[:s]], m[order[:s]], len(distinct)) for s in sizes])[back.reshape(-1)]
+    return Thresholds(distinct, total - hits, hits @ distinct, reached, target)
+
+
+def first_hit(weights: Any, rewards: Any, gammas: Any, side: Side = "positive", statistic: Statistic = "median", multiplicity: Any = None) -> np.ndarray:
+    """How many policies are drawn until one reaches the target, exactly.
+
+    Args:
+        weights, rewards, gammas, side, multiplicity: see `thresholds`.
+        statistic: "median": N of Equations 9 and 10; "mean_falses": mean number of failures before the first success, what the
+            paper's procedure estimates; "mean_first_hit": that plus one, the mean of the draw that succeeds.
+
+    Returns:
+        float64 [G].
+
+    Raises:
+        InputError: as for `thresholds`, or an unknown statistic.
+    """
+    require(statistic in STATISTICS, "statistic", statistic, f"one of {', '.join(STATISTICS)}")
+    t = thresholds(weights, rewards, gammas, side, multiplicity)
+    if statistic == "median":
+        sizes, first, back = np.unique(t.reached, return_index=True, return_inverse=True)
+        return _medians(t.failures[first], t.weights, t.success[first])[back.reshape(-1)]
+    falses = (t.failures * t.weights / (t.weights + t.success[:, None])).sum(1)
+    return falses if statistic == "mean_falses" else falses + 1.0
+
+
+def q(weights: Any, rewards: Any, gamma: float, side: Side = "positive", multiplicity: Any = None, sizes: Any = None) -> np.ndarray:
+    """Probability that a sample of N policies reaches the target (Equation 8), for every N, exactly.
+
+    Args:
+        weights, rewards, side, multiplicity: see `thresholds`.
+        gamma: one tolerance level.
+        sizes: sample sizes N, [M]; 1..n when None (n: policies, multiplicity counted).
+
+    Returns:
+        float64 [M].
+
+    Raises:
+        InputError: as for `thresholds`, or sizes below 1.
+    """
+    t = thresholds(weights, rewards, gamma, side, multiplicity)
+    drawn = np.arange(1, (len(np.asarray(weights)) if multiplicity is None else int(np.sum(multiplicity))) + 1) if sizes is None else np.asarray(sizes)
+    require(drawn.ndim == 1 and bool((drawn >= 1).all()), "sizes", sizes, "integers of at least 1")
+    count = len(drawn)
+    failures = np.broadcast_to(t.failures, (count, len(t.weights)))
+    return first_hit_cdf(failures, t.weights, np.broadcast_to(t.success, count), drawn - 1)
+
+
+def difficulty(weights: Any, rewards: Any, gammas: Any, side: Side = "positive", statistic: Statistic = "median", multiplicity: Any = None) -> np.ndarray:
+    """D, log2 of `first_hit` (Equations 14 and 15), float64 [G]; a mean of less than one failure counts as one, so D >= 0."""
+    return np.log2(np.maximum(first_hit(weights, rewards, gammas, side, statistic, multiplicity), 1.0))
+
+
+@partial(jax.tree_util.register_dataclass, data_fields=["theta", "reward", "normalised", "gamma"], meta_fields=[])
+@dataclass(frozen=True)
+class Curve:
+    """Environment response curve (Definition 4), ascending in ability; both sides, G points each.
+
+    Attributes:
+        theta: ability, -D_neg(gamma) and D_pos(gamma), [2G].
+        reward: the reward that it reaches with probability 1/2, [2G].
+        normalised: the same with R_min, R_mean, R_max at -1, 0, 1, [2G].
+        gamma: tolerance level of the point, [2G].
+    """
+
+    theta: Any
+    reward: Any
+    normalised: Any
+    gamma: Any
+
+
+def curve(weights: Any, rewards: Any, gammas: Any = None, statistic: Statistic = "median", multiplicity: Any = None) -> Curve:
+    """The response curve.
+
+    Args:
+        weights, rewards, multiplicity: see `thresholds`.
+        gammas: tolerance levels [G]; the paper's 101 when None.
+        statistic: see `first_hit`.
+    """
+    g = np.sort(gammas_101() if gammas is None else np.atleast_1d(np.asarray(gammas, np.float64)))
+    low = difficulty(weights, rewards, g, "negative", statistic, multiplicity)
+    high = difficulty(weights, rewards, g, "positive", statistic, multiplicity)
+    targets = [thresholds(weights, rewards, g, side, multiplicity).target for side in SIDES]
+    # Hardest to be bad (gamma = 0) is farthest left; hardest to be good is farthest right.
+    return Curve(
+        theta=np.concatenate([-low, high[::-1]]),
+        reward=np.concatenate([targets[1], targets[0][::-1]]),
+        normalised=np.concatenate([g - 1, (1 - g)[::-1]]),
+        gamma=np.concatenate([g, g[::-1]]),
+    )
+
+
+def response(curve: Curve, theta: Any, normalised: bool = False) -> np.ndarray:
+    """The response function R(theta): the highest reward on the curve that ability theta suffices for, float64 [...].
+
+    For theta < 0 the lowest reward that a dexterity of -theta at being bad suffices for. R_mean (or 0) where it suffices for none.
+    """
+    theta = np.asarray(theta, np.float64)
+    level = np.asarray(curve.normalised if normalised else curve.reward)
+    half = len(level) // 2
+    side_theta, side_level = np.asarray(curve.theta), level
+    out = np.empty(theta.shape)
+    for good, rows in ((True, slice(half, None)), (False, slice(0, half))):
+        ability, reach = np.abs(side_theta[rows]), side_level[rows]
+        order = np.argsort(ability, kind="stable")
+        best = (np.maximum if good else np.minimum).accumulate(reach[order])
+        place = np.searchsorted(ability[order], np.abs(theta) + TOLERANCE, side="right") - 1
+        centre = reach[0] if good else reach[-1]
+        mine = theta >= 0 if good else theta < 0
+        out = np.where(mine, np.where(place >= 0, best[np.maximum(place, 0)], centre), out)
+    return out
+
+
+def universal_weights(complexity: Any) -> np.ndarray:
+    """w = 2^-K, up to normalisation (Equation 11), float64 [n]."""
+    k = np.asarray(complexity, np.float64)
+    return 2.0 ** -(k - (k.min() if k.size else 0.0))
+
+
+def first_hit_monte_carlo(key: jax.Array, weights: Any, rewards: Any, gammas: Any, repeats: int = 400, side: Side = "positive") -> jax.Array:
+    """The paper's estimator (section 5.4): mean number of failures before the first success, over `repeats` random orders.
+
+    One compiled call for all gamma. A random order is the order of exponential clocks; all gamma share the orders, which leaves every
+    single estimate as it was. Rewards enter as ranks, so success is decided exactly as on the host.
+
+    Args:
+        key: PRNG key; consumed.
+        weights: positive, [n], or [R, n] for R worlds at once.
+        rewards: finite, the same shape.
+        gammas: in 0..1, [G].
+        repeats: random orders.
+        side: "positive" or "negative".
+
+    Returns:
+        float32 [G], or [R, G].
+
+    Raises:
+        InputError: as for `thresholds`, or no repeats.
+    """
+    require(repeats >= 1, "repeats", repeats, "an integer of at least 1")
+    w, r = np.atleast_2d(np.asarray(weights, np.float64)), np.atleast_2d(np.asarray(rewards, np.float64))
+    reached = np.stack([thresholds(a, b, gammas, side).reached for a, b in zip(w, r, strict=True)])
+    order = np.argsort(-r if side == "positive" else r, axis=1, kind="stable")
+    # Policies in descending order of reward: item i reaches the target iff i < reached.
+    log_weights = np.log(np.take_along_axis(w, order, 1)).astype(np.float32)
+    out = _monte_carlo(key, jnp.asarray(log_weights), jnp.asarray(reached, jnp.int32), repeats)
+    return out[0] if np.ndim(rewards) == 1 else out
+
+
+@partial(jax.jit, static_argnums=3)
+def _monte_carlo(key: jax.Array, log_weights: jax.Array, reached: jax.Array, repeats: int) -> jax.Array:
+    def one_order(total: jax.Array, key: jax.Array) -> tuple[jax.Array, None]:
+        # The logarithm of an exponential clock; sorting it is sorting the clocks, and no weight is too small for it.
+        clock = jnp.log(jax.random.exponential(key, log_weights.shape, jnp.float32)) - log_weights
+        best = jax.lax.cummin(clock, axis=1)
+        first = jnp.take_along_axis(best, reached - 1, axis=1)
+        falses = jax.vmap(partial(jnp.searchsorted, method="scan_unrolled"))(jnp.sort(clock, axis=1), first)
+        return total + falses.astype(jnp.int32), None
+
+    total, _ = jax.lax.scan(one_order, jnp.zeros(reached.shape, jnp.int32), jax.random.split(key, repeats))
+    return total.astype(jnp.float32) / repeats
+
+
+def first_hit_cdf(failures: np.ndarray, weights: np.ndarray, success: np.ndarray, m: np.ndarray) -> np.ndarray:
+    """Pr[at most m failures come before the first success], float64 [rows].
+
+    Args:
+        failures: failing policies by weight, [rows, D].
+        weights: distinct weights [D].
+        success: W, [rows].
+        m: integers [rows].
+    """
+    out = np.empty(len(m))
+    chunk = max(1, (1 << 22) // (_NODES * _POINTS * len(weights)))
+    for first in range(0, len(m), chunk):
+        rows = slice(first, first + chunk)
+        out[rows] = _cdf_window(failures[rows], weights, success[rows], m[rows][:, None])[:, 0]
+    return out
+
+
+_NODES, _POINTS = 128, 24
+_LEGENDRE = np.polynomial.legendre.leggauss(_NODES)
+
+
+def _cdf_window(failures: np.ndarray, weights: np.ndarray, success: np.ndarray, m: np.ndarray) -> np.ndarray:
+    """`first_hit_cdf` for a window of neighbouring m, [rows, J] -> [rows, J].
+
+    1 - the integral over x = log t of W t exp(-W t) Pr[more than m failures by time t], by Gauss-Legendre on the part of the axis where
+    the integrand is not negligible: below it, fewer than m failures are certain; above it, either the success is.
+    """
+    # Failures are at least as concentrated as a Poisson variable of the same mean, whose quantiles bound the interesting times.
+    certain = 40.0 / success
+    early = _time_of_mean(failures, weights, special.gammaincinv(np.maximum(m.min(1), 0) + 1.0, 1e-12), certain)
+    late = _time_of_mean(failures, weights, special.gammainccinv(np.maximum(m.max(1), 0) + 1.0, 1e-13), certain)
+    x_high = np.log(late)
+    x_low = np.minimum(np.log(early), x_high - 1e-3)
+    nodes, node_weights = _LEGENDRE
+    half = (x_high - x_low)[:, None] / 2
+    t = np.exp((x_high + x_low)[:, None] / 2 + half * nodes)  # [rows, nodes]
+    chance = -np.expm1(-t[:, :, None] * weights)  # [rows, nodes, D]
+    density = node_weights * half * success[:, None] * t * np.exp(-success[:, None] * t)
+    tail = np.where(late < certain, np.exp(-success * late), 0.0)  # where every m of the window is surely exceeded
+    above = 1.0 - _poisson_binomial_cdf(failures[:, None, :], chance, m[:, None, :])  # [rows, nodes, J]
+    exceeded = (density[:, :, None] * above).sum(1) + tail[:, None]
+    return np.where(m >= failures.sum(1, keepdims=True), 1.0, np.where(m < 0, 0.0, np.clip(1.0 - exceeded, 0.0, 1.0)))
+
+
+def _time_of_mean(failures: np.ndarray, weights: np.ndarray, mean: np.ndarray, latest: np.ndarray) -> np.ndarray:
+    """Time by which `mean` failures are expected, [rows], by bisection of its logarithm; `latest` where that is later."""
+    low, high = np.log(latest) - 80.0, np.log(latest)
+    for _ in range(60):
+        middle = (low + high) / 2
+        reached = (failures * -np.expm1(-np.exp(middle)[:, None] * weights)).sum(1) >= mean
+        low, high = np.where(reached, low, middle), np.where(reached, middle, high)
+    return np.where(high == np.log(latest), latest, np.exp(high))
+
+
+def _poisson_binomial_cdf(counts: np.ndarray, chance: np.ndarray, m: np.ndarray) -> np.ndarray:
+    """Pr[X <= m] for X a sum of binomials, by Cauchy's integral of its generating function on a circle around 0.
+
+    Inside the unit circle G(z) / (1 - z) has the coefficients Pr[X <= m], outside it G(z) / (z - 1) has Pr[X > m]; the first is taken
+    for m below the mean, the second above, so that the smaller of the two is computed. The trapezoidal rule with spacing h on a circle
+    of radius exp(-+rho) is exact but for aliases of relative size exp(-2 pi rho / h); with h = 1 / (2 sd) it needs 24 points of the upper
+    half plane, whatever the number of terms.
+
+    Args:
+        counts: numbers of trials, broadcasting with `chance`, [..., D].
+        chance: success probabilities [..., D].
+        m: integers [..., J], neighbours of one another.
+
+    Returns:
+        [..., J].
+    """
+    mean = (counts * chance).sum(-1)
+    sd = np.sqrt((counts * chance * (1 - chance)).sum(-1))
+    h = np.minimum(np.pi / _POINTS, 0.5 / np.maximum(sd, 1e-9))
+    below = m.mean(-1) <= mean
+    log_radius = np.where(below, -5.2, 5.2) * h
+    angle = (np.arange(_POINTS) + 0.5) * h[..., None]  # [..., points]
+    radius = np.exp(log_radius)[..., None]
+    re, im = radius * np.cos(angle) - 1.0, radius * np.sin(angle)  # z - 1
+    log_size, phase = np.zeros_like(angle), np.zeros_like(angle)
+    for d in range(chance.shape[-1]):
+        p, c = chance[..., d, None], counts[..., d, None]
+        x, y = 1.0 + p * re, p * im
+        log_size += 0.5 * c * np.log(x * x + y * y)
+        phase += c * np.arctan2(y, x)
+    side = np.where(below, -1.0, 1.0)[..., None]
+    log_size = log_size - 0.5 * np.log(re * re + im * im)
+    phase = phase - np.arctan2(side * im, side * re)
+    size = np.minimum(log_size[..., None, :] - m[..., None] * log_radius[..., None, None], 700.0)
+    value = (np.exp(size) * np.cos(phase[..., None, :] - m[..., None] * angle[..., None, :])).sum(-1) * h[..., None] / np.pi
+    value = np.where(below[..., None], value, 1.0 - value)
+    # Far in a tail the answer is 0 or 1 to the last digit (Chernoff), and the circle, made for the middle, is not good there.
+    far = (_chernoff(mean[..., None], np.where(m < mean[..., None], m, m + 1)) < -37) & (abs(m + 0.5 - mean[..., None]) > 1)
+    return np.clip(np.where(far, m > mean[..., None], value), 0.0, 1.0)
+
+
+def _chernoff(mean: np.ndarray, m: np.ndarray) -> np.ndarray:
+    """Logarithm of the bound exp(m - mean) (mean / m)^m on either tail of a Poisson-binomial."""
+    safe = np.maximum(m, 1e-300)
+    return m - mean + np.where(m > 0, m * (np.log(np.maximum(mean, 1e-300)) - np.log(safe)), 0.0)
+
+
+def _medians(failures: np.ndarray, weights: np.ndarray, success: np.ndarray) -> np.ndarray:
+    """Least N with q(N) >= 1/2, float64 [rows]: Newton's method on the exact q, inside a bracket."""
+    rows = len(success)
+    most = failures.sum(1)
+    low, high = np.full(rows, -1.0), most.copy()  # q is below 1/2 after low failures, at least 1/2 after high
+    typical = (failures * -np.expm1(-(np.log(2.0) / success)[:, None] * weights)).sum(1)
+    guess = np.clip(np.round(typical), 0, np.maximum(most - 1, 0))
+    reach = 2
+    todo = np.flatnonzero(high - low > 1)
+    while todo.size:
+        window = np.clip(guess[todo, None] + np.arange(-reach, reach + 1), -1, most[todo, None])
+        values = np.empty(window.shape)
+        chunk = max(1, (1 << 22) // (_NODES * _POINTS * len(weights)))
+        for first in range(0, len(todo), chunk):
+            part = slice(first, first + chunk)
+            values[part] = _cdf_window(failures[todo[part]], weights, success[todo[part]], window[part])
+        enough = values >= HALF
+        low[todo] = np.maximum(low[todo], np.where(~enough, window, -1.0).max(1))
+        high[todo] = np.minimum(high[todo], np.where(enough, window, np.inf).min(1))
+        density = np.maximum((values[:, -1] - values[:, 0]) / np.maximum(window[:, -1] - window[:, 0], 1), 1e-12)
+        step = window[:, reach] + (0.5 - values[:, reach]) / density
+        inside = (step > low[todo]) & (step < high[todo])
+        guess[todo] = np.round(np.where(inside, step, (low[todo] + high[todo]) / 2))
+        guess[todo] = np.clip(guess[todo], low[todo] + 1, np.maximum(high[todo] - 1, low[todo] + 1))
+        todo = np.flatnonzero(high - low > 1)
+    return high + 1.0
+
+
+def _checked(weights: Any, rewards: Any, multiplicity: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    w, r = np.asarray(weights, np.float64), np.asarray(rewards, np.float64)
+    require(w.ndim == 1 and w.shape == r.shape, "weights", f"of shape {w.shape}", f"the shape of rewards, {r.shape}, one axis")
+    require(w.size > 0, "rewards", "empty", "at least one policy")
+    wrong = w[~((w > 0) & np.isfinite(w))]
+    require(wrong.size == 0, "weights", wrong[0] if wrong.size else None, "positive finite numbers")
+    wrong = r[~np.isfinite(r)]
+    require(wrong.size == 0, "rewards", wrong[0] if wrong.size else None, "finite numbers")
+    m = np.ones(w.shape) if multiplicity is None else np.asarray(multiplicity, np.float64)
+    require(m.shape == w.shape and bool((m >= 0).all()) and m.sum() > 0, "multiplicity", f"of shape {m.shape}", "one number of at least 0 an item")
+    keep = m > 0
+    return w[keep], r[keep], m[keep]

@@ -1,0 +1,1 @@
+"""Populations of policies, as data with a leading policy axis."""

@@ -1,0 +1,1 @@
+"""Experiments from world and population to a labelled dataset: one module a paper."""

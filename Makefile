@@ -35,11 +35,11 @@ demo: $(VENV)/.core
 	$(BIN)/jaxdiff measure saeca --rules 184 110 122 164 --strategy chained --policies 2000 --steps 300 --out $(OUT)
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadgroup
-	JAX_ENABLE_X64=1 JAX_DEBUG_KEY_REUSE=1 $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadgroup -m 'not slow and not host'
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile
+	JAX_ENABLE_X64=1 JAX_DEBUG_KEY_REUSE=1 $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile -m 'not slow and not host'
 
 test-fast: $(VENV)/.test
-	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadgroup -m 'not slow'
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile -m 'not slow'
 
 lint: $(VENV)/.lint $(VENV)/.test
 	$(BIN)/ruff check .

@@ -25,7 +25,20 @@ _FUNCTIONS = {
     "rollout": "jaxdiff.core.rollout",
 }
 _MODULES = ("automata", "core", "difficulty", "plots", "populations", "studies")
-__all__ = ("InputError", "__version__", "make", "register", "registered", "rollout", *_MODULES)
+__all__ = (
+    "InputError",
+    "__version__",
+    "automata",
+    "core",
+    "difficulty",
+    "make",
+    "plots",
+    "populations",
+    "register",
+    "registered",
+    "rollout",
+    "studies",
+)
 
 
 def __getattr__(name: str) -> Any:

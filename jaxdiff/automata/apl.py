@@ -18,12 +18,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxdiff.automata.compiled import BACK, FWD, UADD1, UADDM, VADD1, VADDM, check_programs
+from jaxdiff.automata.compiled import check_programs
+from jaxdiff.automata.opcodes import BACK, FWD, OPCODES, U_MODULUS, UADD1, UADDM, V_MODULUS, VADD1, VADDM
 from jaxdiff.automata.shortest import same_behaviour as same_behaviour
 from jaxdiff.automata.shortest import shortest as shortest
 from jaxdiff.core.errors import InputError, require
 
-OPCODES = ("back", "fwd", "Vaddm", "Vadd1", "Uaddm", "Uadd1")
 # The paper's list of instructions calls the accumulators X and Y, its interpreter V and U.
 _WORDS = {**{word.lower(): i for i, word in enumerate(OPCODES)}, "xaddm": VADDM, "xadd1": VADD1, "yaddm": UADDM, "yadd1": UADD1}
 
@@ -61,6 +61,7 @@ def length(programs: Any) -> np.ndarray:
     return (np.asarray(programs) >= 0).sum(-1)
 
 
+@jax.jit
 def interpret(programs: jax.Array, memory: jax.Array, size: jax.Array) -> tuple[jax.Array, jax.Array]:
     """The definition: what programs do on a memory (paper, Definition 6, lines 2 to 15).
 
@@ -72,13 +73,14 @@ def interpret(programs: jax.Array, memory: jax.Array, size: jax.Array) -> tuple[
     Returns:
         V int32 [P] in 0..2 (stay, right, left) and U int32 [P] in 0..3 (keep, swap, set0, set1).
     """
+    memory = jnp.asarray(memory)
 
     def instruction(carry: tuple[jax.Array, jax.Array, jax.Array], op: jax.Array) -> tuple[tuple[jax.Array, jax.Array, jax.Array], None]:
         b, v, u = carry
         bit = memory[b].astype(jnp.int32)
         b = jnp.where(op == BACK, jnp.maximum(b - 1, 0), jnp.where(op == FWD, jnp.minimum(b + 1, size - 1), b))
-        v = (v + jnp.where(op == VADDM, bit, 0) + (op == VADD1)) % 3
-        u = (u + jnp.where(op == UADDM, bit, 0) + (op == UADD1)) % 4
+        v = (v + jnp.where(op == VADDM, bit, 0) + (op == VADD1)) % V_MODULUS
+        u = (u + jnp.where(op == UADDM, bit, 0) + (op == UADD1)) % U_MODULUS
         return (b, v, u), None
 
     def one(program: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -131,7 +133,7 @@ def simplify(programs: Any) -> np.ndarray:
     """
     original = np.asarray(programs)
     value = check_programs(original)
-    rows = value.reshape(-1, value.shape[-1])
+    rows = value.reshape(int(np.prod(value.shape[:-1])), value.shape[-1])
     out = np.full((len(rows), original.shape[-1]), -1, np.int8)
     for row, program in zip(out, rows.tolist(), strict=True):
         short = _simplify(tuple(op for op in program if op >= 0))
@@ -142,7 +144,7 @@ def simplify(programs: Any) -> np.ndarray:
 @lru_cache(maxsize=1 << 16)
 def _simplify(program: tuple[int, ...]) -> tuple[int, ...]:
     """One program as additions between moves: `counts[i]` are those before `moves[i]`, in the order V m, V 1, U m, U 1."""
-    modulus = (3, 3, 4, 4)
+    modulus = (V_MODULUS, V_MODULUS, U_MODULUS, U_MODULUS)
     moves: list[int] = []
     counts: list[list[int]] = [[0, 0, 0, 0]]
     offset = 0

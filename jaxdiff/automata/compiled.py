@@ -20,12 +20,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxdiff.core.errors import InputError, require
+from jaxdiff.automata import opcodes
+from jaxdiff.automata.opcodes import BACK, FWD, U_MODULUS, UADD1, UADDM, V_MODULUS, VADD1, VADDM
+from jaxdiff.core.errors import require
 
 BITS_PER_STEP = 3
 REGISTER = 32
 _PLACE = {"l": 0, "c": 1, "r": 2}
-BACK, FWD, VADDM, VADD1, UADDM, UADD1 = range(6)
 
 
 @partial(jax.tree_util.register_dataclass, data_fields=["a1", "a2", "b1", "b2", "v0", "u0"], meta_fields=[])
@@ -49,7 +50,12 @@ class Linear:
 
 def check_observation(observation: str) -> None:
     """Refuse an observation order that is not two or three different letters of c, l, r."""
-    good = isinstance(observation, str) and 2 <= len(observation) <= 3 and len(set(observation)) == len(observation) and set(observation) <= set("clr")
+    good = (
+        isinstance(observation, str)
+        and 2 <= len(observation) <= 3
+        and len(set(observation)) == len(observation)
+        and set(observation) <= set("clr")
+    )
     require(good, "observation", observation, "two or three different letters of c, l and r, in the order in which they are appended")
 
 
@@ -70,23 +76,8 @@ def stages(length: int, observation: str = "clr") -> int:
 
 
 def check_programs(programs: object, observation: str = "clr") -> np.ndarray:
-    """Programs [..., L] as int8 on the host, or a refusal.
-
-    Raises:
-        InputError: not integers, an opcode outside 0..5, an instruction after the padding, no program, too many instructions.
-    """
-    value = np.asarray(programs)
-    require(value.ndim >= 1 and value.dtype.kind in "iu", "programs", f"an array of {value.dtype} {value.shape}", "integers [..., L]")
-    require(value.size > 0 or value.shape[-1:] == (0,) and np.prod(value.shape[:-1]) > 0, "programs", "empty", "at least one program")
-    wrong = value[(value < -1) | (value > UADD1)]
-    require(wrong.size == 0, "opcode", wrong.flat[0] if wrong.size else None, "0..5, and -1 as padding at the end")
-    padded = value < 0
-    if value.shape[-1] and bool(np.any(padded[..., :-1] & ~padded[..., 1:])):
-        raise InputError("programs", "one with an instruction after -1", "padding at the end only")
-    length = int((~padded).sum(-1).max()) if value.shape[-1] else 0
-    most = longest_program(observation)
-    require(length <= most, "programs", f"one of {length} instructions", f"at most {most} instructions with observation {observation!r}")
-    return value[..., : max(length, 1)].astype(np.int8) if value.shape[-1] else np.full((*value.shape[:-1], 1), -1, np.int8)
+    """Programs [..., L] as int8 on the host, or a refusal, see `opcodes.checked`."""
+    return opcodes.checked(programs, longest_program(observation))
 
 
 def compile_programs(programs: jax.Array, observation: str = "clr") -> Linear:
@@ -109,8 +100,8 @@ def _compile(programs: jax.Array, observation: str) -> Linear:
         # One more in the two-bit digit of this register bit: modulo 3 (digits 00, 01, 10) and modulo 4.
         a1, a2 = (a1 & ~v) | (v & ~a1 & ~a2), (a2 & ~v) | (v & a1)
         b1, b2 = b1 ^ u, b2 ^ (u & b1)
-        v0 = (v0 + (op == VADD1).astype(jnp.uint32)) % jnp.uint32(3)
-        u0 = (u0 + (op == UADD1).astype(jnp.uint32)) & jnp.uint32(3)
+        v0 = (v0 + (op == VADD1).astype(jnp.uint32)) % jnp.uint32(V_MODULUS)
+        u0 = (u0 + (op == UADD1).astype(jnp.uint32)) % jnp.uint32(U_MODULUS)
         move = (op == BACK).astype(jnp.int32) - (op == FWD).astype(jnp.int32)
         offset = jnp.clip(offset + move, 0, history - 1)
         return (offset, a1, a2, b1, b2, v0, u0), None

@@ -13,6 +13,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from jaxdiff.core.errors import InputError, require
 
@@ -102,7 +103,7 @@ def evolve(cells: Any, rule: Any, steps: int) -> jax.Array:
 
 def check_rule(rule: Any) -> None:
     """Refuse rules outside 0..255 (concrete values only: inside jit nothing is checked)."""
-    if not isinstance(rule, jax.core.Tracer):
+    if not isinstance(rule, Tracer):
         value = np.asarray(rule)
         require(value.dtype.kind in "iub" and value.size > 0, "rule", rule, "integers from 0 to 255")
         wrong = value[(value < 0) | (value > 255)]
@@ -111,9 +112,9 @@ def check_rule(rule: Any) -> None:
 
 def check_cells(cells: Any) -> None:
     """Refuse configurations that are too narrow or hold something other than 0 and 1 (concrete values only)."""
-    shape = jnp.shape(cells)
+    shape = np.shape(cells)
     require(len(shape) >= 1 and shape[-1] >= 3, "width", shape[-1] if shape else 0, "an integer of at least 3")
-    if not isinstance(cells, jax.core.Tracer):
+    if not isinstance(cells, Tracer):
         value = np.asarray(cells)
         wrong = value[(value != 0) & (value != 1)]
         require(wrong.size == 0, "cells", f"a configuration with a {wrong.flat[0]}" if wrong.size else None, "0 and 1 only")

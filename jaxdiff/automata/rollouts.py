@@ -68,7 +68,9 @@ class Outcome(NamedTuple):
     position: jax.Array
 
 
-def _step(batch: Batch, total: ring.Words, shift: jax.Array, upshot: jax.Array, masks: tuple[jax.Array, ...], shape: Shape) -> tuple[Batch, ring.Words]:
+def _step(
+    batch: Batch, total: ring.Words, shift: jax.Array, upshot: jax.Array, masks: tuple[jax.Array, ...], shape: Shape
+) -> tuple[Batch, ring.Words]:
     frame = ring.step(batch.frame, shift, upshot, masks, shape.width)
     if shape.materialise:
         frame = jax.lax.optimization_barrier(frame)
@@ -80,7 +82,9 @@ def _zeros(batch: Batch, limbs: int) -> ring.Words:
     return (jnp.zeros_like(batch.shifts),) * limbs
 
 
-def run_programs(batch: Batch, linear: Linear, masks: tuple[jax.Array, ...], shape: Shape) -> tuple[Batch, ring.Words]:
+def run_programs(
+    batch: Batch, linear: Linear, masks: tuple[jax.Array, ...], shape: Shape, record: bool = False
+) -> tuple[Batch, ring.Words, jax.Array | None]:
     """T steps of programs with empty memories.
 
     Args:
@@ -88,36 +92,56 @@ def run_programs(batch: Batch, linear: Linear, masks: tuple[jax.Array, ...], sha
         linear: programs; masks [S, Q], constants [Q].
         masks: the rules, eight words [R, 1].
         shape: what to compile for.
+        record: keep the actions.
 
     Returns:
-        the worlds afterwards, and the sums of reward numerators.
+        the worlds afterwards, the sums of reward numerators, and the actions uint8 [T, R, Q], each 4 x shift + upshot (or None).
     """
+    Carry = tuple[Batch, jax.Array, ring.Words]
 
-    def body(carry: tuple[Batch, jax.Array, ring.Words], stage: tuple[jax.Array, ...]) -> tuple[tuple[Batch, jax.Array, ring.Words], None]:
+    def body(carry: Carry, stage: tuple[jax.Array, ...]) -> tuple[Carry, jax.Array | None]:
         batch, register, total = carry
         register = remember(register, ring.observe(batch.frame))
         shift, upshot = act((*stage, linear.v0, linear.u0), register)
         batch, total = _step(batch, total, shift, upshot, masks, shape)
-        return (batch, register, total), None
+        return (batch, register, total), _as_action(shift, upshot) if record else None
 
     clamped = min(linear.a1.shape[0] - 1, shape.steps)
     early = tuple(m[:clamped] for m in (linear.a1, linear.a2, linear.b1, linear.b2))
     steady = tuple(m[-1] for m in (linear.a1, linear.a2, linear.b1, linear.b2))
     carry = (batch, jnp.zeros_like(batch.shifts), _zeros(batch, shape.limbs))
-    carry, _ = jax.lax.scan(body, carry, early)
-    carry, _ = jax.lax.scan(lambda c, _: body(c, steady), carry, None, length=shape.steps - clamped, unroll=shape.unroll)
-    return carry[0], carry[2]
+    carry, first = jax.lax.scan(body, carry, early)
+    carry, rest = jax.lax.scan(lambda c, _: body(c, steady), carry, None, length=shape.steps - clamped, unroll=shape.unroll)
+    return carry[0], carry[2], jnp.concatenate([first, rest]) if record else None
 
 
 def run_actions(batch: Batch, actions: jax.Array, masks: tuple[jax.Array, ...], shape: Shape) -> tuple[Batch, ring.Words]:
     """T steps of given actions, uint8 [T, R, Q], each 4 x shift + upshot. Otherwise as `run_programs`."""
 
     def body(carry: tuple[Batch, ring.Words], action: jax.Array) -> tuple[tuple[Batch, ring.Words], None]:
-        action = action.astype(jnp.uint32)
-        return _step(*carry, action >> jnp.uint32(2), action & jnp.uint32(3), masks, shape), None
+        return _step(*carry, *_from_action(action), masks, shape), None
 
     carry, _ = jax.lax.scan(body, (batch, _zeros(batch, shape.limbs)), actions)
     return carry
+
+
+def _as_action(shift: jax.Array, upshot: jax.Array) -> jax.Array:
+    return ((shift << jnp.uint32(2)) | (upshot & jnp.uint32(3))).astype(jnp.uint8)
+
+
+def _from_action(action: jax.Array) -> tuple[jax.Array, jax.Array]:
+    action = action.astype(jnp.uint32)
+    return action >> jnp.uint32(2), action & jnp.uint32(3)
+
+
+def moves_and_upshots(actions: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Moves (stay, right, left) and upshots (keep, swap, set0, set1), uint8 [...], of actions [...] as kernels write them."""
+    return (actions // 4 + 2) % 3, actions % 4
+
+
+def actions_of(moves: jax.Array, upshots: jax.Array) -> jax.Array:
+    """The inverse of `moves_and_upshots`."""
+    return 4 * ((moves + 1) % 3) + upshots
 
 
 def random_actions(key: jax.Array, steps: int, batch: tuple[int, ...]) -> jax.Array:
@@ -146,17 +170,19 @@ def _outcome(batch: Batch, total: ring.Words, position: jax.Array, steps: int, w
 def fresh(linear: Linear, rule: jax.Array, cells: jax.Array, position: jax.Array, shape: Shape) -> Outcome:
     """Every program from the same start: rule uint32 [R], cells uint8 [R, N], position int32 [R]."""
     batch = _enter(cells, position, (rule.shape[0], linear.v0.shape[0]))
-    batch, total = run_programs(batch, linear, rule_masks(rule[:, None]), shape)
+    batch, total, _ = run_programs(batch, linear, rule_masks(rule[:, None]), shape)
     return _outcome(batch, total, position, shape.steps, shape.width)
 
 
 @partial(jax.jit, static_argnums=(5, 6))
-def after_walk(key: jax.Array, linear: Linear, rule: jax.Array, cells: jax.Array, position: jax.Array, shape: Shape, walk_steps: int) -> Outcome:
+def after_walk(
+    key: jax.Array, linear: Linear, rule: jax.Array, cells: jax.Array, position: jax.Array, shape: Shape, walk_steps: int
+) -> Outcome:
     """As `fresh`, but every program of every world has a random walk of its own before it, which is not rewarded."""
     batch = _enter(cells, position, (rule.shape[0], linear.v0.shape[0]))
     masks = rule_masks(rule[:, None])
     batch, _ = run_actions(batch, random_actions(key, walk_steps, batch.shifts.shape), masks, shape)
-    batch, total = run_programs(batch, linear, masks, shape)
+    batch, total, _ = run_programs(batch, linear, masks, shape)
     return _outcome(batch, total, position, walk_steps + shape.steps, shape.width)
 
 
@@ -172,10 +198,18 @@ def walks(key: jax.Array, rule: jax.Array, cells: jax.Array, position: jax.Array
 PROGRAM, WALK, NOTHING = range(3)
 
 
-@partial(jax.jit, static_argnums=7)
+@partial(jax.jit, static_argnums=(7, 8))
 def chained(
-    key: jax.Array, linear: Linear, kind: jax.Array, first: jax.Array, rule: jax.Array, cells: jax.Array, position: jax.Array, shape: Shape
-) -> tuple[ring.Words, jax.Array, jax.Array]:
+    key: jax.Array,
+    linear: Linear,
+    kind: jax.Array,
+    first: jax.Array,
+    rule: jax.Array,
+    cells: jax.Array,
+    position: jax.Array,
+    shape: Shape,
+    record: bool = False,
+) -> tuple[ring.Words, jax.Array, jax.Array, jax.Array | None]:
     """Policies one after the other; cells and position carry over, memory does not.
 
     Args:
@@ -187,32 +221,40 @@ def chained(
         cells: configurations before, uint8 [R, Q, N].
         position: positions before, int32 [R, Q].
         shape: of one policy's run.
+        record: keep the actions of the first of the Q sequences.
 
     Returns:
-        limbs of the sums of reward numerators, uint32 [I, R, Q] each; cells and position afterwards.
+        limbs of the sums of reward numerators, uint32 [I, R, Q] each; cells and position afterwards; the actions of the first sequence
+        uint8 [I, T, R], see `run_programs` (or None).
     """
     count = position.shape
     masks = rule_masks(rule[:, None])
+    Done = tuple[Batch, ring.Words, jax.Array | None]
 
-    def program(batch: Batch, policy: Linear, _: jax.Array) -> tuple[Batch, ring.Words]:
-        return run_programs(batch, policy, masks, shape)
+    def program(batch: Batch, policy: Linear, _: jax.Array) -> Done:
+        batch, total, actions = run_programs(batch, policy, masks, shape, record)
+        return batch, total, None if actions is None else actions[..., 0]
 
-    def walk(batch: Batch, _: Linear, number: jax.Array) -> tuple[Batch, ring.Words]:
-        return run_actions(batch, random_actions(jax.random.fold_in(key, number), shape.steps, count), masks, shape)
+    def walk(batch: Batch, _: Linear, number: jax.Array) -> Done:
+        actions = random_actions(jax.random.fold_in(key, number), shape.steps, count)
+        return *run_actions(batch, actions, masks, shape), actions[..., 0] if record else None
 
-    def nothing(batch: Batch, _: Linear, number: jax.Array) -> tuple[Batch, ring.Words]:
-        return Batch(batch.frame, batch.shifts + jnp.uint32(shape.steps)), _zeros(batch, shape.limbs)
+    def nothing(batch: Batch, _: Linear, number: jax.Array) -> Done:
+        actions = jnp.zeros((shape.steps, count[0]), jnp.uint8) if record else None
+        return Batch(batch.frame, batch.shifts + jnp.uint32(shape.steps)), _zeros(batch, shape.limbs), actions
 
-    def item(carry: tuple[ring.Words, jax.Array], x: tuple[Linear, jax.Array, jax.Array]) -> tuple[tuple[ring.Words, jax.Array], ring.Words]:
+    Carry = tuple[ring.Words, jax.Array]
+
+    def item(carry: Carry, x: tuple[Linear, jax.Array, jax.Array]) -> tuple[Carry, tuple[ring.Words, jax.Array | None]]:
         frame, place = carry
         policy, what, number = x
         batch = Batch(frame, jnp.zeros(count, jnp.uint32))
-        batch, total = jax.lax.switch(what, (program, walk, nothing), batch, policy, number)
-        return (batch.frame, _positions(place, batch.shifts, shape.steps, shape.width)), total
+        batch, total, actions = jax.lax.switch(what, (program, walk, nothing), batch, policy, number)
+        return (batch.frame, _positions(place, batch.shifts, shape.steps, shape.width)), (total, actions)
 
     items = (linear, kind, first + jnp.arange(kind.shape[0], dtype=jnp.uint32))
-    (frame, place), total = jax.lax.scan(item, (ring.enter(cells, position), position), items)
-    return total, ring.leave(frame, place, shape.width), place
+    (frame, place), (total, actions) = jax.lax.scan(item, (ring.enter(cells, position), position), items)
+    return total, ring.leave(frame, place, shape.width), place, actions
 
 
 class Trace(NamedTuple):
@@ -246,15 +288,16 @@ def trace(linear: Linear, rule: jax.Array, cells: jax.Array, position: jax.Array
 
 
 @partial(jax.jit, static_argnums=(4, 5, 6))
-def trace_walks(key: jax.Array, rule: jax.Array, cells: jax.Array, position: jax.Array, walkers: int, shape: Shape, with_cells: bool = True) -> Trace:
+def trace_walks(
+    key: jax.Array, rule: jax.Array, cells: jax.Array, position: jax.Array, walkers: int, shape: Shape, with_cells: bool = True
+) -> Trace:
     """As `walks` with the same key (the same actions), keeping what happened at every step."""
     masks = rule_masks(rule[:, None])
     batch = _enter(cells, position, (rule.shape[0], walkers))
 
     def body(carry: tuple[Batch, jax.Array, jax.Array], action: jax.Array) -> tuple[tuple[Batch, jax.Array, jax.Array], Trace]:
         batch, register, place = carry
-        action = action.astype(jnp.uint32)
-        shift, upshot = action >> jnp.uint32(2), action & jnp.uint32(3)
+        shift, upshot = _from_action(action)
         batch, reward = _step(batch, _zeros(batch, shape.limbs), shift, upshot, masks, shape)
         return _traced(batch, register, place, shift, upshot, reward, shape.width, with_cells)
 
@@ -264,9 +307,16 @@ def trace_walks(key: jax.Array, rule: jax.Array, cells: jax.Array, position: jax
 
 
 def _traced(
-    batch: Batch, register: jax.Array, place: jax.Array, shift: jax.Array, upshot: jax.Array, reward: ring.Words, width: int, with_cells: bool
+    batch: Batch,
+    register: jax.Array,
+    place: jax.Array,
+    shift: jax.Array,
+    upshot: jax.Array,
+    reward: ring.Words,
+    width: int,
+    with_cells: bool,
 ) -> tuple[tuple[Batch, jax.Array, jax.Array], Trace]:
     place = _positions(place, shift, 1, width)
     cells = ring.leave(batch.frame, place, width) if with_cells else jnp.zeros((*place.shape, 0), jnp.uint8)
-    move = ((shift + jnp.uint32(2)) % jnp.uint32(3)).astype(jnp.uint8)
-    return (batch, register, place), Trace(move, (upshot & jnp.uint32(3)).astype(jnp.uint8), reward, cells, place)
+    move, upshot = moves_and_upshots(_as_action(shift, upshot))
+    return (batch, register, place), Trace(move, upshot, reward, cells, place)

@@ -3,12 +3,13 @@
 The pointer never looks at data, so a program is a walk with reads along it and computes one linear
 form mod 3 (V) and one mod 4 (U) for each history length; a best-first search finds the best walk.
 
-The language.  Opcodes 0..5 are back, fwd, Vaddm, Vadd1, Uaddm, Uadd1; -1 pads at the end.  The
-history has n = 3, 6, 9, ... bits h_j, where j counts from the end; the pointer starts at j = 0 and is
-clamped to 0..n-1.  So V = v0 + sum_j a[n, j] h_j (mod 3) and U = u0 + sum_j b[n, j] h_j (mod 4), and
-two programs behave the same for ever iff v0, u0 and all a[n, :], b[n, :] agree.  A program of at most
-L instructions never meets the clamp when n >= L: the histories n = 3, 6, ... < L and one unclamped
-history are all there is to compare.
+The language (paper, Definition 6).  Opcodes 0..5 are back, fwd, Vaddm, Vadd1, Uaddm, Uadd1; -1 pads
+at the end.  The history has n = 3, 6, 9, ... bits h_j, three more each step
+(two where the observation has two bits), where j counts from the
+end; the pointer starts at j = 0 and is clamped to 0..n-1.  So V = v0 + sum_j a[n, j] h_j (mod 3) and
+U = u0 + sum_j b[n, j] h_j (mod 4), and two programs behave the same for ever iff v0, u0 and all
+a[n, :], b[n, :] agree.  A program of at most L instructions never meets the clamp when n >= L: the
+histories n = 3, 6, ... < L and one unclamped history are all there is to compare.
 
 The search.  A *state* is the vector of offsets that the pointer has in all those histories at once.
 Reads commute, so a program is a walk over states, x[s] Vaddm and y[s] Uaddm in each visited state s,
@@ -42,33 +43,33 @@ Axis letters: P programs, L instructions, C cells (n, j), S states, F columns of
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from jaxdiff.automata import opcodes
+from jaxdiff.automata.opcodes import BACK, FWD, U_MODULUS, UADD1, UADDM, V_MODULUS, VADD1, VADDM
 from jaxdiff.core.errors import InputError
 
 __all__ = ("MAX_LENGTH", "forms", "same_behaviour", "shortest")
 
 MAX_LENGTH = 30  # instructions; a walk then has at most 29 moves before its last read
 
-BACK, FWD, VADDM, VADD1, UADDM, UADD1 = range(6)
-V_MODULUS, U_MODULUS = 3, 4
-
 
 # --- public functions ---------------------------------------------------------------------------
 
 
-def forms(programs: ArrayLike, length: int | None = None) -> NDArray[np.int8]:
+def forms(programs: ArrayLike, length: int | None = None, observed: int = 3) -> NDArray[np.int8]:
     """Return one canonical row per program: equal rows iff the same behaviour for ever.
 
     Args:
         programs: int [P, L], opcodes 0..5, padded at the end with -1.
         length: rows are comparable between calls with the same `length`, which must be at least
             the number of instructions of the longest program and at most 30. Default: L, at most 30.
+        observed: bits appended to the history at each step, 2 or 3; the paper's 3 by default.
 
     Returns:
         int8 [P, F]: v0, u0, then a[n, j] for the histories n = 3, 6, ... < length and for the
@@ -83,15 +84,16 @@ def forms(programs: ArrayLike, length: int | None = None) -> NDArray[np.int8]:
     common = min(np.shape(programs)[1], MAX_LENGTH) if length is None else length
     if not longest <= common <= MAX_LENGTH:
         raise InputError("length", length, f"{longest} (the longest program) to {MAX_LENGTH}")
-    return _forms(checked, common)
+    return _forms(checked, common, _checked_bits(observed))
 
 
-def same_behaviour(a: ArrayLike, b: ArrayLike) -> NDArray[np.bool_]:
+def same_behaviour(a: ArrayLike, b: ArrayLike, observed: int = 3) -> NDArray[np.bool_]:
     """Tell for each pair of programs whether they behave the same for ever.
 
     Args:
         a: int [P, L], opcodes 0..5, padded at the end with -1.
         b: int [P, L'], likewise; L' may differ from L.
+        observed: bits appended to the history at each step, 2 or 3.
 
     Returns:
         bool [P].
@@ -104,17 +106,21 @@ def same_behaviour(a: ArrayLike, b: ArrayLike) -> NDArray[np.bool_]:
     if len(left) != len(right):
         raise InputError("b", f"{len(right)} programs", f"as many programs as in a, {len(left)}")
     length = max(left.shape[1], right.shape[1])
-    return (_forms(left, length) == _forms(right, length)).all(axis=1)
+    observed = _checked_bits(observed)
+    return (_forms(left, length, observed) == _forms(right, length, observed)).all(axis=1)
 
 
-def shortest(programs: ArrayLike) -> NDArray[np.int8]:
+def shortest(programs: ArrayLike, observed: int = 3) -> NDArray[np.int8]:
     """Return for each program a shortest program that behaves the same for ever.
 
     Two rows of equal behaviour give the same row, whatever their lengths: the result is canonical.
-    Each behaviour is solved once.
+    This is the exact form of the simplifier in section 5.2 of the paper. Each behaviour is solved
+    once; most take a fraction of a millisecond, but the search is exponential in the worst case
+    and a few programs of 30 instructions take seconds.
 
     Args:
         programs: int [P, L], opcodes 0..5, padded at the end with -1.
+        observed: bits appended to the history at each step, 2 or 3.
 
     Returns:
         int8 [P, L], opcodes 0..5, padded at the end with -1.
@@ -123,13 +129,14 @@ def shortest(programs: ArrayLike) -> NDArray[np.int8]:
         InputError: programs is not a padded program array of at most 30 instructions a row.
     """
     checked = _checked(programs, "programs")
-    rows = _forms(checked, checked.shape[1])
+    observed = _checked_bits(observed)
+    rows = _forms(checked, checked.shape[1], observed)
     # One opaque item a row: np.unique then compares bytes, many times faster than axis=0.
     keys = rows.view(f"V{rows.shape[1]}").ravel()
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     solved = np.full((len(first), np.shape(programs)[1]), -1, np.int8)
-    for row, form in zip(solved, _forms(checked[first], MAX_LENGTH), strict=True):
-        program = _solve(form)
+    for row, form in zip(solved, _forms(checked[first], MAX_LENGTH, observed), strict=True):
+        program = _solve(form, observed)
         row[: len(program)] = program
     return solved[inverse]
 
@@ -140,34 +147,31 @@ def shortest(programs: ArrayLike) -> NDArray[np.int8]:
 def _checked(programs: ArrayLike, argument: str) -> NDArray[np.int8]:
     """Return programs as int8 [P, longest], without columns of padding only; refuse bad input."""
     array = np.asarray(programs)
-    if array.ndim != 2 or array.dtype.kind not in "iu":
-        raise InputError(argument, f"{array.dtype} {list(array.shape)}", "an integer array [P, L]")
-    bad = (array < -1) | (array > UADD1)
-    if bad.any():
-        raise InputError(argument, int(array[bad][0]), "opcodes 0..5, and -1 as padding")
-    padding = array < 0
-    late = (padding[:, :-1] & ~padding[:, 1:]).any(axis=1)
-    if late.any():
-        raise InputError(argument, array[late][0].tolist(), "padding -1 at the end only")
-    longest = int((~padding).sum(axis=1).max(initial=0))
-    if longest > MAX_LENGTH:
-        raise InputError(argument, f"{longest} instructions", f"at most {MAX_LENGTH} instructions")
-    return array[:, :longest].astype(np.int8)
+    if array.ndim != 2:
+        raise InputError(argument, f"an array of shape {array.shape}", "an integer array [P, L]")
+    return opcodes.checked(array, MAX_LENGTH, argument)
+
+
+def _checked_bits(observed: int) -> int:
+    """Return the bits of an observation; refuse what no world shows."""
+    if observed not in (2, 3):
+        raise InputError("observed", observed, "2 or 3 bits a step")
+    return int(observed)
 
 
 @cache
-def _histories(length: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _histories(length: int, observed: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the history lengths that matter up to `length`, and the first cell of each.
 
     The last one stands for every n >= length: no program of `length` instructions is clamped there.
     """
-    sizes = (*range(3, length, 3), max(length, 1))
+    sizes = (*range(observed, length, observed), max(length, 1))
     return sizes, tuple(accumulate(sizes[:-1], initial=0))
 
 
-def _forms(programs: NDArray[np.int8], length: int) -> NDArray[np.int8]:
+def _forms(programs: NDArray[np.int8], length: int, observed: int) -> NDArray[np.int8]:
     """Interpret checked programs in all histories at once: `forms` without the checks."""
-    sizes, first_cell = (np.array(x) for x in _histories(length))
+    sizes, first_cell = (np.array(x) for x in _histories(length, observed))
     rows = np.arange(len(programs))[:, None]
     offset = np.zeros((len(programs), len(sizes)), np.int64)
     constant = np.zeros((len(programs), 2), np.int8)
@@ -189,13 +193,13 @@ class _Graph(NamedTuple):
 
     cells: NDArray[np.int64]  # [S, histories]: the cell of each state in each history
     next: list[tuple[int, int]]  # [S]: the states after back and after fwd
-    distance: NDArray[np.int8]  # [S, S]: moves from row to column
+    distance: NDArray[np.uint8]  # [S, S]: moves to the row's state from the column's
     visitors: list[int]  # [C]: the set of states that lie in a cell
 
 
 @cache
-def _graph() -> _Graph:
-    sizes, first_cell = _histories(MAX_LENGTH)
+def _graph(observed: int) -> _Graph:
+    sizes, first_cell = _histories(MAX_LENGTH, observed)
     states = [(0,) * len(sizes)]
     index, moves, edges = {states[0]: 0}, [0], []
     for here, state in enumerate(states):  # grows while it runs: breadth first
@@ -208,7 +212,7 @@ def _graph() -> _Graph:
                 moves.append(moves[here] + 1)
         # Beyond the horizon a move stays where it is: no walk of 29 moves gets there.
         edges.append((index.get(back, here), index.get(fwd, here)))
-    cells = np.array(states) + first_cell
+    cells = np.array(states) + np.array(first_cell)
     visitors = [0] * sum(sizes)
     for state, row in enumerate(cells.tolist()):
         for cell in row:
@@ -216,12 +220,12 @@ def _graph() -> _Graph:
     return _Graph(cells, edges, _distances(np.array(edges)), visitors)
 
 
-def _distances(edges: NDArray[np.int64]) -> NDArray[np.int8]:
-    """Return the number of moves between all pairs of states, by relaxation; 99 where too far."""
-    distance = np.full((len(edges), len(edges)), 99, np.int8)
+def _distances(edges: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """Return the moves to each state (row) from each state (column), by relaxation; 99 where too far."""
+    distance = np.full((len(edges), len(edges)), 99, np.uint8)
     np.fill_diagonal(distance, 0)
     while True:
-        step = np.minimum(distance[edges[:, 0]], distance[edges[:, 1]]) + np.int8(1)
+        step = np.minimum(distance[:, edges[:, 0]], distance[:, edges[:, 1]]) + np.uint8(1)
         relaxed = np.minimum(distance, step)
         if np.array_equal(relaxed, distance):
             return distance
@@ -232,7 +236,7 @@ class _Demand(NamedTuple):
     """A set of states of which a walk must visit at least one."""
 
     states: int
-    distance: list[int]  # [S]: moves from each state to the nearest of them, or fewer
+    distance: bytes  # [S]: moves from each state to the nearest of them, or fewer
 
 
 class _Separators(NamedTuple):
@@ -244,22 +248,23 @@ class _Separators(NamedTuple):
 
 
 @cache
-def _separators() -> _Separators:
-    graph = _graph()
-    sizes, first_cell = _histories(MAX_LENGTH)
+def _separators(observed: int) -> _Separators:
+    graph = _graph(observed)
+    sizes, first_cell = _histories(MAX_LENGTH, observed)
     pairs, demands = [], []
     for size, here, after in zip(sizes[:-1], first_cell[:-1], first_cell[1:], strict=True):
         for j in range(size):
             states = graph.visitors[here + j] ^ graph.visitors[after + j]
             pairs.append((here + j, after + j))
-            demands.append(_Demand(states, _nearest(states)))
+            demands.append(_Demand(states, _nearest(states, observed)))
     left, right = np.array(pairs).T
     return _Separators(left, right, demands)
 
 
-def _nearest(states: int) -> list[int]:
+@lru_cache(maxsize=1 << 14)
+def _nearest(states: int, observed: int) -> bytes:
     """Return for every state the number of moves to the nearest member of a set of states."""
-    return _graph().distance[:, list(_members(states))].min(axis=1, initial=99).tolist()
+    return _graph(observed).distance[list(_members(states))].min(axis=0, initial=99).tobytes()
 
 
 def _members(states: int) -> Iterator[int]:
@@ -280,30 +285,29 @@ class _Register(NamedTuple):
     coefficients: NDArray[np.int8]  # [C]
     reads: int
     readable: int  # set of states
+    observed: int
 
     @classmethod
-    def make(cls, modulus: int, coefficients: NDArray[np.int8], surplus: int) -> _Register:
+    def make(cls, modulus: int, coefficients: NDArray[np.int8], surplus: int, observed: int) -> _Register:
         """Ask for the fewest conceivable reads plus `surplus` times the modulus."""
-        _, first_cell = _histories(MAX_LENGTH)
+        _, first_cell = _histories(MAX_LENGTH, observed)
         least = np.add.reduceat(coefficients, first_cell, dtype=np.int64)
         reads = int(least.max()) + surplus * modulus
         # Reads in a cell of coefficient 0 come in multiples of the modulus: is there room for them?
-        fits = (coefficients[_graph().cells] != 0) | (reads - least >= modulus)
+        fits = (coefficients[_graph(observed).cells] != 0) | (reads - least >= modulus)
         bits = np.packbits(fits.all(axis=1) & (reads > 0), bitorder="little")
-        return cls(modulus, coefficients, reads, int.from_bytes(bits.tobytes(), "little"))
+        return cls(modulus, coefficients, reads, int.from_bytes(bits.tobytes(), "little"), observed)
 
     def needs(self) -> set[int]:
         """Return the sets of states of which one must be read: one a nonzero coefficient."""
-        visitors = _graph().visitors
+        visitors = _graph(self.observed).visitors
         return {self.readable & visitors[cell] for cell in np.flatnonzero(self.coefficients)}
 
     def assign(self, visited: int) -> dict[int, int] | None:
         """Return reads per visited state that give the coefficients, or None if there are none."""
         visited &= self.readable
         sums: dict[int, int] = {}  # set of states -> what their reads must sum to
-        for visitors, coefficient in zip(
-            _graph().visitors, self.coefficients.tolist(), strict=True
-        ):
+        for visitors, coefficient in zip(_graph(self.observed).visitors, self.coefficients.tolist(), strict=True):
             states = visitors & visited
             if sums.setdefault(states, coefficient) != coefficient:
                 return None
@@ -360,6 +364,7 @@ class _Search:
 
     def __init__(self, v: _Register, u: _Register) -> None:
         self.v, self.u = v, u
+        self.observed = v.observed
         self.readable = v.readable | u.readable
         self.queue: dict[int, list[_Walk]] = {}  # by the least number of moves of the whole walk
         self.seen: dict[int, list[tuple[int, int]]] = {}  # state -> (moves, visited)
@@ -373,13 +378,12 @@ class _Search:
         for states in sorted(self.v.needs() | self.u.needs(), key=lambda s: (s.bit_count(), s)):
             if not any(other & ~states == 0 for other in needs):
                 needs.append(states)
-        left, right, separators = _separators()
+        left, right, separators = _separators(self.observed)
         apart = np.zeros(len(left), bool)
         for coefficients in (self.v.coefficients, self.u.coefficients):
             apart |= coefficients[left] != coefficients[right]
-        return [_Demand(states, _nearest(states)) for states in needs] + [
-            _Demand(separators[i].states & self.readable, separators[i].distance)
-            for i in np.flatnonzero(apart)
+        return [_Demand(states, _nearest(states, self.observed)) for states in needs] + [
+            _Demand(separators[i].states & self.readable, separators[i].distance) for i in np.flatnonzero(apart)
         ]
 
     def _push(self, before: _Walk | None, state: int, unmet: list[_Demand], least: int) -> None:
@@ -410,30 +414,30 @@ class _Search:
                 x = self.v.assign(walk.visited)
                 y = None if x is None else self.u.assign(walk.visited)
                 if x is not None and y is not None:
-                    return _program(walk, x, y)
-            for state in _graph().next[walk.state]:
+                    return _program(walk, x, y, _graph(self.observed))
+            for state in _graph(self.observed).next[walk.state]:
                 if state != walk.state:
                     self._push(walk, state, walk.unmet, moves)
         del self.queue[moves]
         return None
 
 
-def _program(walk: _Walk, x: dict[int, int], y: dict[int, int]) -> list[int]:
+def _program(walk: _Walk, x: dict[int, int], y: dict[int, int], graph: _Graph) -> list[int]:
     """Write a walk with its reads as opcodes: each state is read when it is first visited."""
     states = [walk.state]
-    while walk.before:
+    while walk.before is not None:
         walk = walk.before
         states.append(walk.state)
     states.reverse()
     program: list[int] = []
     for i, state in enumerate(states):
         if i:
-            program.append(_graph().next[states[i - 1]].index(state))
+            program.append(graph.next[states[i - 1]].index(state))
         program += [VADDM] * x.pop(state, 0) + [UADDM] * y.pop(state, 0)
     return program
 
 
-def _solve(form: NDArray[np.int8]) -> list[int]:
+def _solve(form: NDArray[np.int8], observed: int) -> list[int]:
     """Return the canonical shortest program of one row of `forms` at MAX_LENGTH."""
     v0, u0 = form[:2].tolist()
     a, b = form[2:].reshape(2, -1)
@@ -442,7 +446,7 @@ def _solve(form: NDArray[np.int8]) -> list[int]:
     while True:  # ends: the form comes from a program, whose walk the search would reach
         for i, k in _surpluses(excess, bool(a.any()), bool(b.any())):
             if (i, k) not in searches:
-                searches[i, k] = _Search(_Register.make(V_MODULUS, a, i), _Register.make(U_MODULUS, b, k))
+                searches[i, k] = _Search(_Register.make(V_MODULUS, a, i, observed), _Register.make(U_MODULUS, b, k, observed))
             found = searches[i, k].with_moves(excess - V_MODULUS * i - U_MODULUS * k)
             if found is not None:
                 return [VADD1] * v0 + [UADD1] * u0 + found

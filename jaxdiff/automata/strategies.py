@@ -8,7 +8,7 @@ that the input does not have is not in the output.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxdiff.automata import ring, rollouts
-from jaxdiff.automata.compiled import Linear, check_programs, compile_programs, longest_program
+from jaxdiff.automata.compiled import Linear, check_observation, check_programs, compile_programs, longest_program
 from jaxdiff.automata.world import Params, batched
 from jaxdiff.core.errors import require
 
@@ -31,7 +31,7 @@ PADDED = 20
 
 @partial(
     jax.tree_util.register_dataclass,
-    data_fields=["numerator", "cells", "position", "walker_numerator"],
+    data_fields=["numerator", "cells", "position", "walker_numerator", "actions", "walker_actions"],
     meta_fields=["scale", "steps"],
 )
 @dataclass(frozen=True)
@@ -45,6 +45,9 @@ class Evaluation:
         cells: configurations at the end, uint8 [(R,) P, N]; of the whole sequence for sequential strategies, [(R,) (S,) N].
         position: the agent's positions there, int32, same shape without N.
         walker_numerator: the same as `numerator` for the interleaved random walkers, [(R,) (S,) W].
+        actions: None, or what the policies of the first sequence did, 4 x shift + upshot, uint8 [(R,) P, T], see
+            `rollouts.moves_and_upshots`.
+        walker_actions: None, or the same for its random walkers, uint8 [(R,) W, T].
     """
 
     numerator: np.ndarray
@@ -53,6 +56,8 @@ class Evaluation:
     cells: np.ndarray
     position: np.ndarray
     walker_numerator: np.ndarray
+    actions: np.ndarray | None = None
+    walker_actions: np.ndarray | None = None
 
     @property
     def reward(self) -> np.ndarray:
@@ -69,7 +74,15 @@ Progress = Callable[[int, int], None]
 
 
 def fresh(
-    programs: Any, params: Params, steps: int, *, walkers: int = 0, key: jax.Array | None = None, observation: str = "clr", progress: Progress | None = None
+    programs: Any,
+    params: Params,
+    steps: int,
+    *,
+    walkers: int = 0,
+    key: jax.Array | None = None,
+    observation: str = "clr",
+    progress: Progress | None = None,
+    record: int = 0,
 ) -> Evaluation:
     """Every policy starts in a brand new world.
 
@@ -81,11 +94,15 @@ def fresh(
         key: needed when there are walkers; consumed.
         observation: what policies see, see `world.SAECA`.
         progress: called with (lanes done, lanes in all) between chunks.
+        record: keep the actions of this many of the programs, the first ones, and of all walkers.
 
     Raises:
         InputError: bad programs, no steps, a ring so wide that 63 bits do not hold the sums, walkers without key.
     """
-    return _independent(programs, params, steps, walkers, key, observation, progress, None)
+    key = _key(key)
+    again = jax.random.clone(key)  # recorded walks are the same walks once more
+    e = _independent(programs, params, steps, walkers, key, observation, progress, None)
+    return replace(e, **_recorded(programs, params, steps, walkers, again, observation, record)) if record else e
 
 
 def random_walk(
@@ -108,7 +125,15 @@ def random_walk(
 
 
 def chained(
-    programs: Any, params: Params, steps: int, *, walkers: int = 0, key: jax.Array | None = None, observation: str = "clr", progress: Progress | None = None
+    programs: Any,
+    params: Params,
+    steps: int,
+    *,
+    walkers: int = 0,
+    key: jax.Array | None = None,
+    observation: str = "clr",
+    progress: Progress | None = None,
+    record: bool = False,
 ) -> Evaluation:
     """The policies one after the other in the given order; cells and position carry over, memory is emptied.
 
@@ -120,6 +145,7 @@ def chained(
         key: needed when there are walkers; consumed.
         observation: what policies see, see `world.SAECA`.
         progress: called with (items done, items in all) between chunks of the sequence.
+        record: keep the actions of the first sequence.
 
     Returns:
         results in the order of `programs`.
@@ -131,38 +157,57 @@ def chained(
     _check(params, steps, walkers, key)
     sequences = value if value.ndim == 3 else value[None]
     rule, cells, position, has_worlds = batched(params)
-    count = sequences.shape[1]
-    walker_at, program_at = interleave(count, walkers)
-    items = count + walkers
-    chunk = -(-items // -(-items // ITEMS))
-    order, kind = np.zeros(items, np.int64), np.full(items, rollouts.WALK, np.int32)
-    order[program_at], kind[program_at] = np.arange(count), rollouts.PROGRAM
-    shape = rollouts.shape_for(cells.shape[1], steps)
     lanes = (len(rule), len(sequences))
+    walker_at, program_at = interleave(sequences.shape[1], walkers)
+    items = sequences.shape[1] + walkers
+    order, kind = np.zeros(items, np.int64), np.full(items, rollouts.WALK, np.int32)
+    order[program_at], kind[program_at] = np.arange(sequences.shape[1]), rollouts.PROGRAM
+    chunk = -(-items // -(-items // ITEMS))
+    shape = rollouts.shape_for(cells.shape[1], steps)
     key = _key(key)
     now, place = np.broadcast_to(cells[:, None], (*lanes, cells.shape[1])), np.broadcast_to(position[:, None], lanes)
-    parts = []
+    totals, did = [], []
     for first in range(0, items, chunk):
         some = slice(first, first + chunk)
-        missing = chunk - len(order[some])  # the last chunk is filled up, so that it compiles to the same kernel
-        linear = _items(sequences[:, np.pad(order[some], (0, missing))], observation)
-        what = np.pad(kind[some], (0, missing), constant_values=rollouts.NOTHING)
-        limbs, now, place = rollouts.chained(key, linear, what, np.uint32(first), rule, now, place, shape)
-        parts.append(ring.to_int64(limbs)[: chunk - missing])
+        used = len(order[some])
+        fill = (0, chunk - used)  # the last chunk is filled up, so that it compiles to the same kernel
+        linear = _items(sequences[:, np.pad(order[some], fill)], observation)
+        what = np.pad(kind[some], fill, constant_values=rollouts.NOTHING)
+        limbs, now, place, actions = rollouts.chained(key, linear, what, np.uint32(first), rule, now, place, shape, record)
+        totals.append(ring.to_int64(limbs)[:used])
+        did.append(None if actions is None else np.asarray(actions)[:used])
         if progress is not None:
             progress(min(first + chunk, items), items)
-    total = np.moveaxis(np.concatenate(parts), 0, -1)  # [R, S, items]
+    total = np.moveaxis(np.concatenate(totals), 0, -1)  # [R, S, items]
+    acted = np.moveaxis(np.concatenate(did), 2, 0) if record else None  # [R, items, T]
 
     def axes(x: Any) -> np.ndarray:
         x = np.asarray(x)
-        x = x if value.ndim == 3 else x[:, 0]
-        return x if has_worlds else x[0]
+        return x if value.ndim == 3 else x[:, 0]
 
-    return Evaluation(axes(total[..., program_at]), _scale(cells), steps, axes(now), axes(place), axes(total[..., walker_at]))
+    result = Evaluation(
+        axes(total[..., program_at]),
+        _scale(cells),
+        steps,
+        axes(now),
+        axes(place),
+        axes(total[..., walker_at]),
+        None if acted is None else acted[:, program_at],
+        None if acted is None else acted[:, walker_at],
+    )
+    return result if has_worlds else jax.tree.map(lambda x: x[0], result)
 
 
 def levin(
-    programs: Any, params: Params, steps: int, *, walkers: int = 0, key: jax.Array | None = None, observation: str = "clr", progress: Progress | None = None
+    programs: Any,
+    params: Params,
+    steps: int,
+    *,
+    walkers: int = 0,
+    key: jax.Array | None = None,
+    observation: str = "clr",
+    progress: Progress | None = None,
+    record: bool = False,
 ) -> Evaluation:
     """Levin search: chained, by ascending number of instructions (programs of equal length stay in the given order).
 
@@ -170,10 +215,12 @@ def levin(
     """
     value = _programs(programs, observation, (2, 3), "[P, L] or [S, P, L]")
     order = np.argsort((value >= 0).sum(-1), axis=-1, kind="stable")
-    result = chained(np.take_along_axis(value, order[..., None], -2), params, steps, walkers=walkers, key=key, observation=observation, progress=progress)
+    ascending = np.take_along_axis(value, order[..., None], -2)
+    e = chained(ascending, params, steps, walkers=walkers, key=key, observation=observation, progress=progress, record=record)
     back = np.argsort(order, axis=-1)
-    numerator = np.take_along_axis(result.numerator, np.broadcast_to(back, result.numerator.shape), -1)
-    return Evaluation(numerator, result.scale, steps, result.cells, result.position, result.walker_numerator)
+    numerator = np.take_along_axis(e.numerator, np.broadcast_to(back, e.numerator.shape), -1)
+    actions = None if e.actions is None else e.actions[..., back if value.ndim == 2 else back[0], :]
+    return replace(e, numerator=numerator, actions=actions)
 
 
 def interleave(count: int, walkers: int) -> tuple[np.ndarray, np.ndarray]:
@@ -183,6 +230,7 @@ def interleave(count: int, walkers: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _programs(programs: Any, observation: str, dimensions: tuple[int, ...], allowed: str) -> np.ndarray:
+    check_observation(observation)
     value = check_programs(programs, observation)
     require(value.ndim in dimensions, "programs", f"an array of shape {value.shape}", allowed)
     missing = max(min(PADDED, longest_program(observation)) - value.shape[-1], 0)
@@ -209,18 +257,35 @@ def _items(sequences: np.ndarray, observation: str) -> Linear:
     """Linear form of sequences int8 [S, I, L] with the item axis first: masks [I, stages, S], constants [I, S]."""
     count, items, length = sequences.shape
     linear = compile_programs(jnp.asarray(sequences.reshape(-1, length)), observation)
-    masks = (jnp.moveaxis(m.reshape((-1, count, items)), 2, 0) for m in (linear.a1, linear.a2, linear.b1, linear.b2))
-    return Linear(*masks, linear.v0.reshape((count, items)).T, linear.u0.reshape((count, items)).T)
+
+    def items_first(mask: jax.Array) -> jax.Array:
+        return jnp.moveaxis(mask.reshape((-1, count, items)), 2, 0)
+
+    return Linear(
+        items_first(linear.a1),
+        items_first(linear.a2),
+        items_first(linear.b1),
+        items_first(linear.b2),
+        linear.v0.reshape((count, items)).T,
+        linear.u0.reshape((count, items)).T,
+    )
 
 
 def _independent(
-    programs: Any, params: Params, steps: int, walkers: int, key: jax.Array | None, observation: str, progress: Progress | None, walk_steps: int | None
+    programs: Any,
+    params: Params,
+    steps: int,
+    walkers: int,
+    key: jax.Array | None,
+    observation: str,
+    progress: Progress | None,
+    walk_steps: int | None,
 ) -> Evaluation:
     value = _programs(programs, observation, (2,), "[P, L]")
     _check(params, steps, walkers, key)
     rule, cells, position, has_worlds = batched(params)
     shape = rollouts.shape_for(cells.shape[1], steps)
-    key_walk, key_walkers, key_walkers_walk = jax.random.split(_key(key), 3)
+    key_walk, key_walkers, key_before = _keys(key)
     worlds, count = len(rule), len(value)
     chunk = min(count, max(1, LANES // worlds))
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
@@ -232,24 +297,51 @@ def _independent(
             out = rollouts.fresh(linear, rule, cells, position, shape)
         else:
             out = rollouts.after_walk(jax.random.fold_in(key_walk, number), linear, rule, cells, position, shape, walk_steps)
-        parts.append((ring.to_int64(out.total)[:, : len(piece)], np.asarray(out.cells)[:, : len(piece)], np.asarray(out.position)[:, : len(piece)]))
+        parts.append(
+            (ring.to_int64(out.total)[:, : len(piece)], np.asarray(out.cells)[:, : len(piece)], np.asarray(out.position)[:, : len(piece)])
+        )
         if progress is not None:
             progress(min(first + chunk, count) * worlds, count * worlds)
-    numerator, last, place = (np.concatenate(p, axis=1) if len(p) > 1 else p[0] for p in zip(*parts, strict=True))
+    numerator, last, place = (np.concatenate([part[i] for part in parts], axis=1) for i in range(3))
     walker_numerator = np.zeros((worlds, 0), np.int64)
     if walkers:
-        # A random walk before a random walk changes where it starts.
-        before = rollouts.walks(key_walkers_walk, rule, cells, position, walkers, rollouts.shape_for(cells.shape[1], walk_steps)) if walk_steps else None
+        before = None
+        if walk_steps:
+            # A random walk before a random walk changes where it starts.
+            before = rollouts.walks(key_before, rule, cells, position, walkers, rollouts.shape_for(cells.shape[1], walk_steps))
         walker_numerator = _walkers(key_walkers, rule, cells, position, walkers, shape, before)
+    result = Evaluation(numerator, _scale(cells), steps, last, place, walker_numerator)
+    return result if has_worlds else jax.tree.map(lambda x: x[0], result)
 
-    def axes(x: np.ndarray) -> np.ndarray:
-        return x if has_worlds else x[0]
 
-    return Evaluation(axes(numerator), _scale(cells), steps, axes(last), axes(place), axes(walker_numerator))
+def _recorded(
+    programs: Any, params: Params, steps: int, walkers: int, key: jax.Array, observation: str, record: int
+) -> dict[str, np.ndarray]:
+    """Actions of the first `record` programs and of the walkers, who walk as in `_independent` with the same key."""
+    rule, cells, position, has_worlds = batched(params)
+    shape = rollouts.shape_for(cells.shape[1], steps)
+    linear = compile_programs(jnp.asarray(_programs(programs, observation, (2,), "[P, L]")[:record]), observation)
+    traces = {"actions": rollouts.trace(linear, rule, cells, position, shape, False)}
+    if walkers:
+        traces["walker_actions"] = rollouts.trace_walks(_keys(key)[1], rule, cells, position, walkers, shape, False)
+    out = {name: np.moveaxis(np.asarray(rollouts.actions_of(t.move, t.upshot)), 0, 2) for name, t in traces.items()}
+    out.setdefault("walker_actions", np.zeros((len(rule), 0, steps), np.uint8))
+    return out if has_worlds else {name: x[0] for name, x in out.items()}
+
+
+def _keys(key: jax.Array | None) -> jax.Array:
+    """Keys of the walks before programs, of the walkers, and of the walks before walkers."""
+    return jax.random.split(_key(key), 3)
 
 
 def _walkers(
-    key: jax.Array, rule: np.ndarray, cells: np.ndarray, position: np.ndarray, walkers: int, shape: rollouts.Shape, before: rollouts.Outcome | None
+    key: jax.Array,
+    rule: np.ndarray,
+    cells: np.ndarray,
+    position: np.ndarray,
+    walkers: int,
+    shape: rollouts.Shape,
+    before: rollouts.Outcome | None,
 ) -> np.ndarray:
     """Sums of W random walkers, int64 [R, W], from the worlds' starts or from where `before` has left each."""
     if before is None:

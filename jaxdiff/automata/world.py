@@ -15,6 +15,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from jaxdiff.automata import eca, ring
 from jaxdiff.automata.compiled import check_observation
@@ -45,7 +46,9 @@ class Params:
 
     def __post_init__(self) -> None:
         leaves = (self.rule, self.cells, self.position)
-        if not all(isinstance(x, int | np.integer | np.ndarray | jax.Array | list | tuple) for x in leaves) or any(isinstance(x, jax.core.Tracer) for x in leaves):
+        if not all(isinstance(x, int | np.integer | np.ndarray | jax.Array | list | tuple) for x in leaves) or any(
+            isinstance(x, Tracer) for x in leaves
+        ):
             return  # inside a transformation, where leaves may be anything
         eca.check_rule(self.rule)
         eca.check_cells(self.cells)
@@ -83,7 +86,9 @@ def batched(params: Params) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
     try:
         batch = np.broadcast_shapes(rule.shape, cells.shape[:-1], position.shape)
     except ValueError as error:
-        raise InputError("params", f"with batch shapes {rule.shape}, {cells.shape[:-1]}, {position.shape}", "shapes that broadcast") from error
+        raise InputError(
+            "params", f"with batch shapes {rule.shape}, {cells.shape[:-1]}, {position.shape}", "shapes that broadcast"
+        ) from error
     require(len(batch) <= 1 and batch != (0,), "params", f"of batch shape {batch}", "one world, or one batch axis with at least one")
     count = batch[0] if batch else 1
     return (
@@ -132,8 +137,12 @@ class SAECA(Environment[State, Params]):
     def __post_init__(self) -> None:
         require(isinstance(self.width, int | np.integer) and self.width >= 3, "width", self.width, "an integer of at least 3")
         require(isinstance(self.steps, int | np.integer) and self.steps >= 1, "steps", self.steps, "an integer of at least 1")
-        require(ring.limbs_for(self.width, self.steps) > 0, "width", self.width, f"a width whose sum of {self.steps} rewards fits in 63 bits")
-        require(self.start is None or 0 <= self.start < self.width, "start", self.start, f"0..{self.width - 1}, a cell of the ring (0-based)")
+        require(
+            ring.limbs_for(self.width, self.steps) > 0, "width", self.width, f"a width whose sum of {self.steps} rewards fits in 63 bits"
+        )
+        require(
+            self.start is None or 0 <= self.start < self.width, "start", self.start, f"0..{self.width - 1}, a cell of the ring (0-based)"
+        )
         check_observation(self.observation)
 
     @property

@@ -44,7 +44,9 @@ def reset_batch(env: Environment[Any, Any], keys: jax.Array, params: Any) -> tup
     return obs, BatchState(state, jnp.zeros(keys.shape[:1], jnp.bool_))
 
 
-def step_batch(env: Environment[Any, Any], keys: jax.Array, state: BatchState, actions: Any, params: Any, *, mode: Mode = "same_step") -> Transition[BatchState]:
+def step_batch(
+    env: Environment[Any, Any], keys: jax.Array, state: BatchState, actions: Any, params: Any, *, mode: Mode = "same_step"
+) -> Transition[BatchState]:
     """Step B environments that share `params`, resetting as `mode` says.
 
     Args:
@@ -64,7 +66,9 @@ def step_batch(env: Environment[Any, Any], keys: jax.Array, state: BatchState, a
     require(mode in MODES, "mode", mode, f"one of {', '.join(MODES)}")
     split = jax.vmap(jax.random.split)(keys)
     step_keys, reset_keys = split[:, 0], split[:, 1]
-    obs, stepped, reward, terminated, truncated, info = jax.vmap(env.step_env, in_axes=(0, 0, 0, None))(step_keys, state.env, actions, params)
+    obs, stepped, reward, terminated, truncated, info = jax.vmap(env.step_env, in_axes=(0, 0, 0, None))(
+        step_keys, state.env, actions, params
+    )
     if mode == "next_step":
         # An environment whose episode ended last time does not step now: it resets, whatever the action.
         fresh = state.ended

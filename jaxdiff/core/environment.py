@@ -7,6 +7,7 @@ consumed once and never stored. `reset_env` and `step_env` never reset by themse
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import jax
@@ -21,6 +22,7 @@ Info = dict[str, jax.Array]
 Transition = tuple[Any, State, jax.Array, jax.Array, jax.Array, Info]
 
 
+@dataclass(frozen=True)
 class Environment(Generic[State, Params]):
     """Base of all worlds. Subclasses are frozen dataclasses and implement the methods without a body here."""
 

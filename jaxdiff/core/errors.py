@@ -23,9 +23,11 @@ class InputError(ValueError):
         super().__init__(f"{argument} is {_shown(value)}; allowed: {allowed}")
 
 
-def _shown(value: object, longest: int = 80) -> str:
-    """A representation of `value` that fits in a sentence."""
-    text = " ".join(repr(value).split())
+def _shown(value: object, longest: int = 120) -> str:
+    """A representation of `value` that fits in a sentence; text of several words is taken to be a description of the value."""
+    item = getattr(value, "item", None)
+    value = item() if item is not None and getattr(value, "ndim", None) == 0 else value
+    text = " ".join((value if isinstance(value, str) and " " in value else repr(value)).split())
     return text if len(text) <= longest else text[: longest - 3] + "..."
 
 

@@ -71,7 +71,12 @@ def rollout(
         InputError: no policies, no environments, no steps.
     """
     leaves = jax.tree.leaves(policies)
-    require(len(leaves) > 0 and leaves[0].shape[:1] not in ((), (0,)), "policies", "empty", "a pytree with a leading axis of at least one policy")
+    require(
+        len(leaves) > 0 and leaves[0].shape[:1] not in ((), (0,)),
+        "policies",
+        "empty",
+        "a pytree with a leading axis of at least one policy",
+    )
     require(environments >= 1, "environments", environments, "an integer of at least 1")
     require(steps >= 1, "steps", steps, "an integer of at least 1")
     params = env.default_params if params is None else params
@@ -80,7 +85,16 @@ def rollout(
 
 @partial(jax.jit, static_argnums=(0, 1, 6, 7, 8, 9))
 def _rollout(
-    env: Environment[Any, Any], act: Act, key: jax.Array, policies: Any, memory: Any, params: Any, steps: int, environments: int, mode: Mode, collect: bool
+    env: Environment[Any, Any],
+    act: Act,
+    key: jax.Array,
+    policies: Any,
+    memory: Any,
+    params: Any,
+    steps: int,
+    environments: int,
+    mode: Mode,
+    collect: bool,
 ) -> Rollout:
     count = jax.tree.leaves(policies)[0].shape[0]
     batch = (count, environments)
@@ -95,7 +109,9 @@ def _rollout(
     key_reset, key_steps = jax.random.split(key)
     obs, state = reset_batch(env, jax.random.split(key_reset, count * environments), params)
     memories = jax.tree.map(lambda x: jnp.broadcast_to(x, (*batch, *jnp.shape(x))), memory)
-    reward_dtype = jax.eval_shape(env.step_env, key_reset, jax.tree.map(lambda x: x[0], state.env), _any_action(env, params), params)[2].dtype
+    reward_dtype = jax.eval_shape(env.step_env, key_reset, jax.tree.map(lambda x: x[0], state.env), _any_action(env, params), params)[
+        2
+    ].dtype
 
     def body(carry: tuple[Any, BatchState, Any, jax.Array, jax.Array], step_key: jax.Array) -> tuple[Any, Any]:
         obs, state, memories, is_first, total = carry
@@ -108,8 +124,19 @@ def _rollout(
         # Under next_step the observation after an ended episode is still the old one; the reset comes a step later.
         new_first = state.ended if mode == "next_step" else terminated | truncated
         new_first = jnp.zeros_like(new_first) if mode == "disabled" else new_first
-        record = {"obs": grid(obs), "action": action, "reward": reward, "terminated": terminated, "truncated": truncated, "is_first": is_first}
-        out = {**record, **{k: grid(record[k]) for k in ("reward", "terminated", "truncated", "is_first")}, "info": grid(info)} if collect else None
+        record = {
+            "obs": grid(obs),
+            "action": action,
+            "reward": reward,
+            "terminated": terminated,
+            "truncated": truncated,
+            "is_first": is_first,
+        }
+        out = (
+            {**record, **{k: grid(record[k]) for k in ("reward", "terminated", "truncated", "is_first")}, "info": grid(info)}
+            if collect
+            else None
+        )
         return (new_obs, new_state, memories, new_first, total + reward), out
 
     first = jnp.ones((count * environments,), jnp.bool_)

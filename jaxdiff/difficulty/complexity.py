@@ -34,7 +34,9 @@ def lempel_ziv(programs: Any) -> np.ndarray:
     """
     value = np.asarray(programs)
     require(value.ndim == 2 and value.dtype.kind in "iu", "programs", f"an array of {value.dtype} {value.shape}", "integers [P, L]")
-    require(not value.size or (value.min() >= -1 and value.max() <= 9), "opcode", value.max() if value.size else None, "0..9, and -1 as padding")
+    require(
+        not value.size or (value.min() >= -1 and value.max() <= 9), "opcode", value.max() if value.size else None, "0..9, and -1 as padding"
+    )
     rows, inverse = np.unique(value.astype(np.int8), axis=0, return_inverse=True)
     return _compressed((row[row >= 0] + ord("0")).astype(np.uint8).tobytes() for row in rows)[inverse.reshape(-1)]
 

@@ -20,9 +20,32 @@ from jaxdiff.core.errors import require
 @partial(
     jax.tree_util.register_dataclass,
     data_fields=[
-        *("generated", "distinct", "r_max", "r_mean", "r_min", "hbar", "hbar_robust", "hbar_robust_sliced", "correlation", "correlation_max"),
+        *(
+            "generated",
+            "distinct",
+            "r_max",
+            "r_mean",
+            "r_min",
+            "hbar",
+            "hbar_robust",
+            "hbar_robust_sliced",
+            "correlation",
+            "correlation_max",
+        ),
         *("correlation_max_sliced", "sd", "interquartile_range", "kurtosis", "random_walk_mean", "random_walk_sd", "stabilises_at"),
-        *("k", "generated_k", "distinct_k", "r_max_k", "r_mean_k", "r_min_k", "r_high_k", "r_low_k", "r_max_upto", "r_mean_upto", "r_min_upto"),
+        *(
+            "k",
+            "generated_k",
+            "distinct_k",
+            "r_max_k",
+            "r_mean_k",
+            "r_min_k",
+            "r_high_k",
+            "r_low_k",
+            "r_max_upto",
+            "r_mean_upto",
+            "r_min_upto",
+        ),
         *("r_high_upto", "r_low_upto", "slice_distance"),
     ],
     meta_fields=[],
@@ -195,7 +218,12 @@ def checked_items(complexity: Any, reward: Any, multiplicity: Any) -> tuple[np.n
     require(bool(np.isfinite(r).all()), "reward", "not finite at item " + str(int(np.argmin(np.isfinite(r)))), "finite numbers")
     require(k.dtype.kind in "iu" and int(k.min()) >= 0, "complexity", k.min() if k.size else None, "integers of at least 0")
     m = np.ones(k.shape, np.int64) if multiplicity is None else np.asarray(multiplicity)
-    require(m.shape == k.shape and bool((m >= 0).all()) and float(m.sum()) > 0, "multiplicity", f"of shape {m.shape}", "one number of at least 0 an item")
+    require(
+        m.shape == k.shape and bool((m >= 0).all()) and float(m.sum()) > 0,
+        "multiplicity",
+        f"of shape {m.shape}",
+        "one number of at least 0 an item",
+    )
     keep = m > 0
     return k.astype(np.int64)[keep], r[keep], m[keep]
 

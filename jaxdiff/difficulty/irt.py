@@ -18,7 +18,7 @@ from jaxdiff.core.errors import require
 
 
 def logistic(theta: Any, a: Any, b: Any, c: Any = 0.0, d: Any = 1.0) -> np.ndarray:
-    """p(theta) = c + (d - c) / (1 + exp(-a (theta - b))): discrimination a, location b, asymptotes c and d (three parameters with d = 1)."""
+    """The logistic model c + (d - c) / (1 + exp(-a (theta - b))): discrimination a, location b, asymptotes c and d."""
     return c + (d - c) * special.expit(np.asarray(a) * (np.asarray(theta, np.float64) - b))
 
 
@@ -60,7 +60,7 @@ class LogisticFit:
 @partial(jax.tree_util.register_dataclass, data_fields=["z", "slope", "residual", "rmse", "determined"], meta_fields=[])
 @dataclass(frozen=True)
 class LinearFit:
-    """A fitted line: intercept z (expected reward at ability 0), slope (loading), residuals [n], their root mean square, determined or not."""
+    """A fitted line: intercept z (expected reward at ability 0), slope (loading), residuals [n], their root mean square."""
 
     z: Any
     slope: Any
@@ -86,10 +86,15 @@ def fit_logistic(theta: Any, reward: Any) -> LogisticFit:
     low, high = y.min(), y.max()
     width = np.ptp(x)
     middle = x[np.argmin(np.abs(y - (low + high) / 2))]
-    bounds = ([1e-3 / width, x.min() - width, low - (high - low), (low + high) / 2], [1e3 / width, x.max() + width, (low + high) / 2, high + (high - low)])
+    bounds = (
+        [1e-3 / width, x.min() - width, low - (high - low), (low + high) / 2],
+        [1e3 / width, x.max() + width, (low + high) / 2, high + (high - low)],
+    )
     # A curve with a step has several local optima in the discrimination: start from gentle, medium and steep.
     fits = [
-        optimize.least_squares(lambda p: logistic(x, *p) - y, (a / width, middle, low, high), bounds=bounds, x_scale=(1 / width, width, high - low, high - low))
+        optimize.least_squares(
+            lambda p: logistic(x, *p) - y, (a / width, middle, low, high), bounds=bounds, x_scale=(1 / width, width, high - low, high - low)
+        )
         for a in (4.0, 20.0, 100.0)
     ]
     best = min(fits, key=lambda fit: fit.cost)
@@ -133,6 +138,11 @@ def discrimination(theta: Any, reward: Any, at: Any) -> np.ndarray:
 
 def _checked(theta: Any, reward: Any) -> tuple[np.ndarray, np.ndarray]:
     x, y = np.asarray(theta, np.float64), np.asarray(reward, np.float64)
-    require(x.ndim == 1 and x.shape == y.shape and x.size > 0, "theta", f"of shape {x.shape}", f"the shape of reward, {y.shape}, one axis, not empty")
+    require(
+        x.ndim == 1 and x.shape == y.shape and x.size > 0,
+        "theta",
+        f"of shape {x.shape}",
+        f"the shape of reward, {y.shape}, one axis, not empty",
+    )
     require(bool(np.isfinite(x).all() and np.isfinite(y).all()), "theta", "or reward not finite", "finite numbers")
     return x, y

@@ -92,7 +92,9 @@ def thresholds(weights: Any, rewards: Any, gammas: Any, side: Side = "positive",
     return Thresholds(distinct, total - hits, hits @ distinct, reached, target)
 
 
-def first_hit(weights: Any, rewards: Any, gammas: Any, side: Side = "positive", statistic: Statistic = "median", multiplicity: Any = None) -> np.ndarray:
+def first_hit(
+    weights: Any, rewards: Any, gammas: Any, side: Side = "positive", statistic: Statistic = "median", multiplicity: Any = None
+) -> np.ndarray:
     """How many policies are drawn until one reaches the target, exactly.
 
     Args:
@@ -109,7 +111,7 @@ def first_hit(weights: Any, rewards: Any, gammas: Any, side: Side = "positive", 
     require(statistic in STATISTICS, "statistic", statistic, f"one of {', '.join(STATISTICS)}")
     t = thresholds(weights, rewards, gammas, side, multiplicity)
     if statistic == "median":
-        sizes, first, back = np.unique(t.reached, return_index=True, return_inverse=True)
+        _sizes, first, back = np.unique(t.reached, return_index=True, return_inverse=True)
         return _medians(t.failures[first], t.weights, t.success[first])[back.reshape(-1)]
     falses = (t.failures * t.weights / (t.weights + t.success[:, None])).sum(1)
     return falses if statistic == "mean_falses" else falses + 1.0
@@ -130,16 +132,27 @@ def q(weights: Any, rewards: Any, gamma: float, side: Side = "positive", multipl
         InputError: as for `thresholds`, or sizes below 1.
     """
     t = thresholds(weights, rewards, gamma, side, multiplicity)
-    drawn = np.arange(1, (len(np.asarray(weights)) if multiplicity is None else int(np.sum(multiplicity))) + 1) if sizes is None else np.asarray(sizes)
+    drawn = (
+        np.arange(1, (len(np.asarray(weights)) if multiplicity is None else int(np.sum(multiplicity))) + 1)
+        if sizes is None
+        else np.asarray(sizes)
+    )
     require(drawn.ndim == 1 and bool((drawn >= 1).all()), "sizes", sizes, "integers of at least 1")
     count = len(drawn)
     failures = np.broadcast_to(t.failures, (count, len(t.weights)))
     return first_hit_cdf(failures, t.weights, np.broadcast_to(t.success, count), drawn - 1)
 
 
-def difficulty(weights: Any, rewards: Any, gammas: Any, side: Side = "positive", statistic: Statistic = "median", multiplicity: Any = None) -> np.ndarray:
-    """D, log2 of `first_hit` (Equations 14 and 15), float64 [G]; a mean of less than one failure counts as one, so D >= 0."""
-    return np.log2(np.maximum(first_hit(weights, rewards, gammas, side, statistic, multiplicity), 1.0))
+def difficulty(
+    weights: Any, rewards: Any, gammas: Any, side: Side = "positive", statistic: Statistic = "median", multiplicity: Any = None
+) -> np.ndarray:
+    """D, log2 of `first_hit` (Equations 14 and 15), float64 [G]. Arguments and errors as there."""
+    return log_size(first_hit(weights, rewards, gammas, side, statistic, multiplicity))
+
+
+def log_size(first_hit: Any) -> np.ndarray:
+    """log2 of a number of policies; a mean of less than one failure counts as one, so it is never negative."""
+    return np.log2(np.maximum(np.asarray(first_hit, np.float64), 1.0))
 
 
 @partial(jax.tree_util.register_dataclass, data_fields=["theta", "reward", "normalised", "gamma"], meta_fields=[])
@@ -169,15 +182,26 @@ def curve(weights: Any, rewards: Any, gammas: Any = None, statistic: Statistic =
         statistic: see `first_hit`.
     """
     g = np.sort(gammas_101() if gammas is None else np.atleast_1d(np.asarray(gammas, np.float64)))
-    low = difficulty(weights, rewards, g, "negative", statistic, multiplicity)
-    high = difficulty(weights, rewards, g, "positive", statistic, multiplicity)
-    targets = [thresholds(weights, rewards, g, side, multiplicity).target for side in SIDES]
+    drawn, target = (
+        [f(side) for side in SIDES]
+        for f in (
+            lambda side: first_hit(weights, rewards, g, side, statistic, multiplicity),
+            lambda side: thresholds(weights, rewards, g, side, multiplicity).target,
+        )
+    )
+    return curve_through(drawn[0], drawn[1], target[0], target[1], g)
+
+
+def curve_through(
+    hit_positive: np.ndarray, hit_negative: np.ndarray, target_positive: np.ndarray, target_negative: np.ndarray, gammas: np.ndarray
+) -> Curve:
+    """The response curve through known first hits and their targets, all [G], gammas ascending."""
     # Hardest to be bad (gamma = 0) is farthest left; hardest to be good is farthest right.
     return Curve(
-        theta=np.concatenate([-low, high[::-1]]),
-        reward=np.concatenate([targets[1], targets[0][::-1]]),
-        normalised=np.concatenate([g - 1, (1 - g)[::-1]]),
-        gamma=np.concatenate([g, g[::-1]]),
+        theta=np.concatenate([-log_size(hit_negative), log_size(hit_positive)[::-1]]),
+        reward=np.concatenate([target_negative, target_positive[::-1]]),
+        normalised=np.concatenate([gammas - 1, (1 - gammas)[::-1]]),
+        gamma=np.concatenate([gammas, gammas[::-1]]),
     )
 
 
@@ -203,12 +227,14 @@ def response(curve: Curve, theta: Any, normalised: bool = False) -> np.ndarray:
 
 
 def universal_weights(complexity: Any) -> np.ndarray:
-    """w = 2^-K, up to normalisation (Equation 11), float64 [n]."""
+    """W = 2^-K, up to normalisation (Equation 11), float64 [n]."""
     k = np.asarray(complexity, np.float64)
     return 2.0 ** -(k - (k.min() if k.size else 0.0))
 
 
-def first_hit_monte_carlo(key: jax.Array, weights: Any, rewards: Any, gammas: Any, repeats: int = 400, side: Side = "positive") -> jax.Array:
+def first_hit_monte_carlo(
+    key: jax.Array, weights: Any, rewards: Any, gammas: Any, repeats: int = 400, side: Side = "positive"
+) -> jax.Array:
     """The paper's estimator (section 5.4): mean number of failures before the first success, over `repeats` random orders.
 
     One compiled call for all gamma. A random order is the order of exponential clocks; all gamma share the orders, which leaves every
@@ -390,6 +416,11 @@ def _checked(weights: Any, rewards: Any, multiplicity: Any) -> tuple[np.ndarray,
     wrong = r[~np.isfinite(r)]
     require(wrong.size == 0, "rewards", wrong[0] if wrong.size else None, "finite numbers")
     m = np.ones(w.shape) if multiplicity is None else np.asarray(multiplicity, np.float64)
-    require(m.shape == w.shape and bool((m >= 0).all()) and m.sum() > 0, "multiplicity", f"of shape {m.shape}", "one number of at least 0 an item")
+    require(
+        m.shape == w.shape and bool((m >= 0).all()) and m.sum() > 0,
+        "multiplicity",
+        f"of shape {m.shape}",
+        "one number of at least 0 an item",
+    )
     keep = m > 0
     return w[keep], r[keep], m[keep]

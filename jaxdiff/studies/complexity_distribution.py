@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import jax
 import numpy as np
 
-from jaxdiff.automata import apl, strategies, world
+from jaxdiff.automata import apl, rollouts, strategies, world
+from jaxdiff.automata.compiled import check_observation, longest_program
 from jaxdiff.core.errors import require
 from jaxdiff.difficulty import complexity, indicators, irt, response
 from jaxdiff.populations import programs as population
@@ -75,6 +76,9 @@ class Settings:
         require(self.populations >= 1, "populations", self.populations, "an integer of at least 1")
         require(self.walk_steps >= 0, "walk_steps", self.walk_steps, "an integer of at least 0")
         require(0 <= self.seed < 2**32, "seed", self.seed, "an integer from 0 to 2^32 - 1")
+        check_observation(self.observation)
+        most = longest_program(self.observation)
+        require(1 <= self.longest <= most, "longest", self.longest, f"1..{most} instructions with observation {self.observation}")
         # The world checks width, start, steps and observation; the parameters check the rules.
         env = world.SAECA(width=self.width, steps=self.steps, observation=self.observation, start=self.start)
         world.paper_world(np.asarray(self.rules), env.width, env.start)
@@ -100,14 +104,24 @@ def measure(settings: Settings, progress: Progress | None = None) -> xr.Dataset:
     count = settings.policies - settings.walkers
     programs = population.sample(key_programs, count, settings.longest, settings.populations)
     _report(progress, "simplify", 0, 1)
-    forms = {"raw": programs, "simplified": apl.simplify(programs), "shortest": apl.shortest(programs.reshape(-1, programs.shape[-1])).reshape(programs.shape)}
+    forms = {
+        "raw": programs,
+        "simplified": apl.simplify(programs),
+        "shortest": apl.shortest(programs.reshape(-1, programs.shape[-1]), len(settings.observation)).reshape(programs.shape),
+    }
     _report(progress, "simplify", 1, 1)
     evaluation = _evaluate(settings, programs, key_run, progress)
     k = {name: complexity.lempel_ziv(form.reshape(-1, form.shape[-1])).reshape(form.shape[:-1]) for name, form in forms.items()}
     return assemble(settings, forms, k, evaluation, progress)
 
 
-def assemble(settings: Settings, forms: dict[str, np.ndarray], k: dict[str, np.ndarray], evaluation: strategies.Evaluation, progress: Progress | None = None) -> xr.Dataset:
+def assemble(
+    settings: Settings,
+    forms: dict[str, np.ndarray],
+    k: dict[str, np.ndarray],
+    evaluation: strategies.Evaluation,
+    progress: Progress | None = None,
+) -> xr.Dataset:
     """Dataset of an evaluated population.
 
     Args:
@@ -136,18 +150,28 @@ def assemble(settings: Settings, forms: dict[str, np.ndarray], k: dict[str, np.n
         for a, side in enumerate(response.SIDES):
             for b, statistic in enumerate(response.STATISTICS):
                 first_hit[i, j, a, b] = response.first_hit(weights, kept, gammas, side, statistic)
-        curve = response.curve(weights, kept, gammas, settings.statistic)
+        hit_positive, hit_negative = first_hit[i, j, :, response.STATISTICS.index(settings.statistic)]
+        target_positive, target_negative = (response.thresholds(weights, kept, gammas, side).target for side in response.SIDES)
+        curve = response.curve_through(hit_positive, hit_negative, target_positive, target_negative, gammas)
         fit = irt.fit_logistic(curve.theta, curve.normalised)
         row: dict[str, Any] = {**vars(summary), **{f"curve_{name}": value for name, value in vars(curve).items()}}
         row |= {f"irt_{name}": getattr(fit, name) for name in ("a", "b", "c", "d", "slope_at_b", "rmse")}
         for name, value in row.items():
-            value = _to_length(np.asarray(value, np.float64), longest_k + 1) if name == "k" or name.endswith(("_k", "_upto", "_distance")) else np.asarray(value, np.float64)
+            value = (
+                _to_length(np.asarray(value, np.float64), longest_k + 1)
+                if name == "k" or name.endswith(("_k", "_upto", "_distance"))
+                else np.asarray(value, np.float64)
+            )
             columns.setdefault(name, np.full((rules, populations, *value.shape), np.nan))[i, j] = value
     _report(progress, "response functions", rules * populations, rules * populations)
     columns.pop("k")
     scalar, by_k, by_point = ("rule", "population"), ("rule", "population", "k"), ("rule", "population", "point")
-    variables: dict[str, Any] = {name: (by_point if name.startswith("curve_") else by_k if value.ndim == 3 else scalar, value) for name, value in columns.items()}
-    variables |= {f"program_{name}" if name != "raw" else "program": (("population", "policy", "instruction"), form) for name, form in forms.items()}
+    variables: dict[str, Any] = {
+        name: (by_point if name.startswith("curve_") else by_k if value.ndim == 3 else scalar, value) for name, value in columns.items()
+    }
+    variables |= {
+        f"program_{name}" if name != "raw" else "program": (("population", "policy", "instruction"), form) for name, form in forms.items()
+    }
     variables |= {f"complexity_{name}": (("population", "policy"), value) for name, value in k.items()}
     variables |= {
         "complexity": (("population", "policy"), chosen),
@@ -158,8 +182,13 @@ def assemble(settings: Settings, forms: dict[str, np.ndarray], k: dict[str, np.n
         "reward": (("rule", "population", "policy"), reward),
         "walker_reward": (("rule", "population", "walker"), walker_reward),
         "first_hit": (("rule", "population", "side", "statistic", "gamma"), first_hit),
-        "difficulty": (("rule", "population", "side", "statistic", "gamma"), np.log2(np.maximum(first_hit, 1.0))),
+        "difficulty": (("rule", "population", "side", "statistic", "gamma"), response.log_size(first_hit)),
     }
+    if evaluation.actions is not None and evaluation.walker_actions is not None:
+        _report(progress, "actions", 0, 1)
+        variables["action_complexity"] = (("rule", "policy"), _action_complexity(evaluation.actions))
+        variables["walker_action_complexity"] = (("rule", "walker"), _action_complexity(evaluation.walker_actions))
+        _report(progress, "actions", 1, 1)
     coordinates = {
         "rule": list(settings.rules),
         "side": list(response.SIDES),
@@ -207,6 +236,8 @@ LONG_NAMES = {
     "walker_reward": "mean reward per step of a random-walk policy",
     "first_hit": "policies drawn until the target is reached",
     "difficulty": "D = log2 of first_hit [bits]",
+    "action_complexity": "zlib-6 length of the actions of population 0 [digits]",
+    "walker_action_complexity": "the same for its random walkers",
     "hbar": "best-policy hardness: least complexity with the highest reward",
     "hbar_robust": "least k where 1 % of R[<=k] reaches 95 % of R_max",
     "correlation": "Spearman correlation of complexity and reward",
@@ -220,13 +251,17 @@ LONG_NAMES = {
 def _evaluate(settings: Settings, programs: np.ndarray, key: jax.Array, progress: Progress | None) -> strategies.Evaluation:
     """Rewards [R, S, P] and [R, S, W]."""
     params = world.paper_world(np.asarray(settings.rules), settings.width, settings.start)
-    common: dict[str, Any] = {"observation": settings.observation, "progress": None if progress is None else lambda done, of: progress("evaluate", done, of)}
+    common: dict[str, Any] = {
+        "observation": settings.observation,
+        "progress": None if progress is None else lambda done, of: progress("evaluate", done, of),
+    }
     if settings.strategy in ("chained", "levin"):
-        return getattr(strategies, settings.strategy)(programs, params, settings.steps, walkers=settings.walkers, key=key, **common)
+        sequential = strategies.chained if settings.strategy == "chained" else strategies.levin
+        return sequential(programs, params, settings.steps, walkers=settings.walkers, key=key, record=True, **common)
     sets, count = programs.shape[:2]
     flat, walkers = programs.reshape(-1, programs.shape[-1]), sets * settings.walkers
     if settings.strategy == "fresh":
-        e = strategies.fresh(flat, params, settings.steps, walkers=walkers, key=key, **common)
+        e = strategies.fresh(flat, params, settings.steps, walkers=walkers, key=key, record=count, **common)
     else:
         e = strategies.random_walk(key, flat, params, settings.steps, settings.walk_steps, walkers=walkers, **common)
     rules = len(settings.rules)
@@ -237,7 +272,15 @@ def _evaluate(settings: Settings, programs: np.ndarray, key: jax.Array, progress
         e.cells.reshape(rules, sets, count, -1),
         e.position.reshape(rules, sets, count),
         e.walker_numerator.reshape(rules, sets, settings.walkers),
+        e.actions,
+        e.walker_actions if e.walker_actions is None else e.walker_actions[:, : settings.walkers],
     )
+
+
+def _action_complexity(actions: np.ndarray) -> np.ndarray:
+    """K of recorded actions uint8 [R, P, T], int64 [R, P]."""
+    moves, upshots = (np.asarray(x) for x in rollouts.moves_and_upshots(actions))
+    return np.stack([complexity.action_sequence(m, u) for m, u in zip(moves, upshots, strict=True)])
 
 
 def _repeated(form: np.ndarray) -> np.ndarray:
@@ -252,7 +295,19 @@ def _to_length(value: np.ndarray, length: int) -> np.ndarray:
 
 
 def _attributes(settings: Settings) -> dict[str, Any]:
-    names: Sequence[str] = ("strategy", "policies", "populations", "steps", "seed", "width", "observation", "longest", "walk_steps", "form", "statistic")
+    names: Sequence[str] = (
+        "strategy",
+        "policies",
+        "populations",
+        "steps",
+        "seed",
+        "width",
+        "observation",
+        "longest",
+        "walk_steps",
+        "form",
+        "statistic",
+    )
     attributes = {name: getattr(settings, name) for name in names}
     return {**attributes, "keep_repeated": int(settings.keep_repeated), "start": -1 if settings.start is None else settings.start}
 

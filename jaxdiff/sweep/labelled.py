@@ -95,7 +95,9 @@ def load(path: str | Path, kind: str | None = None) -> xr.Dataset:
         raise InputError("load", f"{path}, not readable ({type(error).__name__}: {error})", whole) from error
     found = dataset.attrs.get("jaxdiff_kind")
     if found is None or (kind is not None and found != kind):
-        raise InputError("load", f"{path}, a file of kind {found!r}", f"a results file of kind {kind!r}" if kind else "a file written by jaxdiff")
+        raise InputError(
+            "load", f"{path}, a file of kind {found!r}", f"a results file of kind {kind!r}" if kind else "a file written by jaxdiff"
+        )
     if dataset.attrs.get("jaxdiff_format") != FORMAT:
         raise InputError("load", f"{path}, format {dataset.attrs.get('jaxdiff_format')}", f"format {FORMAT}, written by this version")
     return dataset

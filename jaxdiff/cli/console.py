@@ -1,0 +1,119 @@
+"""What sub-commands share: where text goes, progress, output folders.
+
+With `--json` standard output carries one line of JSON, the last thing printed, and everything for people goes to standard error.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from jaxdiff.core.errors import InputError
+
+Report = Callable[[str, int, int], None]
+# Without a terminal, one line of progress every so many seconds.
+_QUIET_SECONDS = 10.0
+
+
+def console(as_json: bool) -> Console:
+    """Where text for people goes."""
+    made = Console(stderr=as_json, highlight=False)
+    if not made.is_terminal:
+        made = Console(stderr=as_json, highlight=False, width=int(os.environ.get("COLUMNS", "140")))
+    return made
+
+
+def table(title: str, columns: list[str], rows: list[list[str]], caption: str | None = None) -> Table:
+    """A table whose first column is text and whose other columns are numbers."""
+    made = Table(title=title, caption=caption, title_justify="left", caption_justify="left", header_style="bold")
+    for number, name in enumerate(columns):
+        made.add_column(name, justify="left" if number == 0 else "right", no_wrap=True)
+    for row in rows:
+        made.add_row(*row)
+    return made
+
+
+def number(value: float, digits: int = 2) -> str:
+    """A number for a table; a dash where there is none."""
+    return "-" if value is None or not math.isfinite(value) else f"{value:.{digits}f}"
+
+
+def print_json(value: Any) -> None:
+    """One line of JSON on standard output; NaN and infinities become null."""
+    print(json.dumps(_plain(value), allow_nan=False))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+@contextmanager
+def progress() -> Iterator[Report]:
+    """Progress on standard error: bars on a terminal, a line now and then elsewhere."""
+    target = Console(stderr=True)
+    if target.is_terminal:
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.completed:.0f}/{task.total:.0f}"),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+        )
+        with Progress(*columns, console=target, transient=True) as bars:
+            known: dict[str, TaskID] = {}
+
+            def on_terminal(what: str, done: int, of: int) -> None:
+                if what not in known:
+                    known[what] = bars.add_task(what, total=of)
+                bars.update(known[what], completed=done, total=of)
+
+            yield on_terminal
+    else:
+        last = time.monotonic()
+
+        def elsewhere(what: str, done: int, of: int) -> None:
+            nonlocal last
+            if time.monotonic() - last >= _QUIET_SECONDS:
+                last = time.monotonic()
+                target.print(f"{what}: {done} of {of}")
+
+        yield elsewhere
+
+
+def output_folder(path: Path | None) -> Path | None:
+    """The folder for results, made if need be and known to be writable, before anything is computed.
+
+    Raises:
+        InputError: it cannot be made or written.
+    """
+    if path is None:
+        return None
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path):
+            pass
+    except OSError as error:
+        raise InputError("out", str(path), f"a folder that can be made and written ({error.strerror})") from error
+    return path

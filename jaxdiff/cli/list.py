@@ -1,0 +1,48 @@
+"""`jaxdiff list`: which worlds there are, and what can be set on them."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Annotated
+
+import tyro
+
+from jaxdiff.cli import console
+
+
+@dataclass(frozen=True)
+class List:
+    """List the worlds that `jaxdiff.make` knows, with their options and spaces."""
+
+    json: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """Print the list as one line of JSON, last; all other text goes to standard error."""
+
+    def run(self) -> int:
+        """Do it; returns the exit code."""
+        import jaxdiff
+
+        worlds = []
+        for name in jaxdiff.registered():
+            env, params = jaxdiff.make(name)
+            options = {f.name: getattr(env, f.name) for f in dataclasses.fields(env)}
+            about = (type(env).__doc__ or "").strip().splitlines()[0]
+            worlds.append(
+                {
+                    "name": name,
+                    "about": about,
+                    "options": options,
+                    "observation": str(env.observation_space(params)),
+                    "action": str(env.action_space(params)),
+                }
+            )
+        screen = console.console(self.json)
+        rows = [[w["name"], w["about"], ", ".join(f"{k}={v!r}" for k, v in w["options"].items())] for w in worlds]
+        screen.print(
+            console.table(
+                "Worlds", ["name", "what", "options and defaults"], rows, caption='env, params = jaxdiff.make("SAECA-v0", width=21)'
+            )
+        )
+        if self.json:
+            console.print_json({"worlds": worlds})
+        return 0

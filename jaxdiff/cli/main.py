@@ -1,0 +1,52 @@
+"""`jaxdiff`: dispatch to the sub-commands, and one sentence and exit code 2 for bad input."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import tyro
+
+from jaxdiff.cli.doctor import Doctor
+from jaxdiff.cli.list import List
+from jaxdiff.cli.measure import Measure
+from jaxdiff.cli.reproduce import Reproduce
+from jaxdiff.core.errors import InputError
+
+ABOUT = "How hard is an environment, for whom, and why? Start with: jaxdiff measure saeca --rules 184 110 122 164 --out results"
+Command = (
+    Annotated[Measure, tyro.conf.subcommand("measure")]
+    | Annotated[Reproduce, tyro.conf.subcommand("reproduce")]
+    | Annotated[List, tyro.conf.subcommand("list")]
+    | Annotated[Doctor, tyro.conf.subcommand("doctor")]
+)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Entry point.
+
+    Args:
+        arguments: command line without the program's name; `sys.argv` when None.
+
+    Returns:
+        0, or 1 where a self-check failed, or 2 for bad input.
+    """
+    try:
+        command: Measure | Reproduce | List | Doctor = tyro.cli(
+            Command, prog="jaxdiff", description=ABOUT, args=arguments, config=(tyro.conf.OmitArgPrefixes,)
+        )
+        return command.run()
+    except InputError as error:
+        print(f"jaxdiff: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        # Somebody reads only the first lines, as `head` does.
+        sys.stderr.close()
+        return 0
+    except KeyboardInterrupt:
+        print("jaxdiff: interrupted", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,111 @@
+"""`jaxdiff reproduce`: a paper's tables and figures, beside what the paper says."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import tyro
+
+from jaxdiff.cli import console
+
+if TYPE_CHECKING:
+    from jaxdiff.studies.reproduction import Row
+
+STUDIES = ("complexity-distribution",)
+
+
+@dataclass(frozen=True)
+class Reproduce:
+    """Reproduce a paper: every table and figure, in three columns paper / here / difference.
+
+    The paper measured one population; here the median of many is compared with it, and the band that holds 90 % of them is shown.
+
+    Example:
+        jaxdiff reproduce complexity-distribution --size 1900 --out reproduction
+    """
+
+    study: tyro.conf.Positional[Literal["complexity-distribution"]] = "complexity-distribution"
+    """Which paper."""
+    size: int = 1900
+    """Programs in a population: 1900 or 9500, the paper's two sizes."""
+    populations: int = 20
+    """Populations; the medians over them are compared."""
+    seed: int = 0
+    """Seed of everything random."""
+    out: Path | None = None
+    """Folder for rows, results files and figures; only the tables are printed if not given."""
+    json: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """Print all rows as one line of JSON, last; all other text goes to standard error."""
+
+    def run(self) -> int:
+        """Do it; returns the exit code."""
+        from jaxdiff.studies import reproduction
+
+        folder = console.output_folder(self.out)
+        with console.progress() as report:
+            result = reproduction.reproduce(self.size, self.populations, self.seed, report)
+        screen = console.console(self.json)
+        for name in dict.fromkeys(row.table for row in result.rows):
+            screen.print(_table(name, [row for row in result.rows if row.table == name]))
+        judged = [row for row in result.rows if row.inside is not None]
+        inside = sum(bool(row.inside) for row in judged)
+        screen.print(f"{inside} of {len(judged)} judged rows are within tolerance; {len(result.rows) - len(judged)} rows are informational")
+        for row in judged:
+            if not row.inside:
+                screen.print(
+                    f"outside: {row.table}, rule {row.rule}, {row.quantity}: "
+                    f"paper {row.paper:g}, here {row.here:.2f} [{row.low:.2f}, {row.high:.2f}]"
+                )
+        files = self._write(folder, result) if folder is not None else []
+        for path in files:
+            screen.print(f"wrote {path}")
+        if self.json:
+            rows = [row.as_dict() for row in result.rows]
+            console.print_json(
+                {
+                    "study": self.study,
+                    "size": self.size,
+                    "populations": self.populations,
+                    "seed": self.seed,
+                    "rows": rows,
+                    "inside": inside,
+                    "judged": len(judged),
+                }
+            )
+        return 0
+
+    def _write(self, folder: Path, result: object) -> list[Path]:
+        from jaxdiff.plots import files, paper
+        from jaxdiff.studies import complexity_distribution, reproduction
+        from jaxdiff.sweep import labelled
+
+        assert isinstance(result, reproduction.Reproduction)
+        written = [labelled.save(dataset, folder / name, complexity_distribution.KIND) for name, dataset in result.datasets.items()]
+        rows = folder / "rows.json"
+        rows.write_text(json.dumps([row.as_dict() for row in result.rows], indent=1) + "\n")
+        written.append(rows)
+        for stem, figure in paper.paper_figures(result.datasets["chained"], result.datasets["fresh"]).items():
+            written.append(files.save(figure, folder / f"{stem}.png"))
+        return written
+
+
+def _table(name: str, rows: list[Row]) -> object:
+    columns = ["rule", "quantity", "reading", "paper", "here", "difference", "90 % band", "within"]
+    mark = {True: "inside", False: "OUTSIDE", None: "(informational)"}
+    cells = [
+        [
+            str(row.rule) if row.rule else "all",
+            row.quantity,
+            row.reading,
+            f"{row.paper:g}",
+            console.number(row.here),
+            console.number(row.difference),
+            f"{console.number(row.low)} .. {console.number(row.high)}",
+            mark[row.inside],
+        ]
+        for row in rows
+    ]
+    return console.table(name, columns, cells)

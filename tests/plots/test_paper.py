@@ -1,0 +1,44 @@
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from jaxdiff.core.errors import InputError
+from jaxdiff.plots import spacetime
+from jaxdiff.plots.paper import paper_figures
+
+
+@pytest.fixture(autouse=True)
+def short_runs(monkeypatch):
+    """The space-time diagrams have tests of their own; here they only have to be there."""
+    for name in ("figure_5", "figure_6", "figure_7"):
+        monkeypatch.setattr(spacetime, name, lambda: spacetime.spacetime(np.zeros((3, 5), int)))
+
+
+def test_all_thirteen(dataset):
+    fresh = dataset.assign_attrs(strategy="fresh")
+    reward, walkers = dataset["reward"].values[:, 0], dataset["walker_reward"].values[:, 0]
+    figures = paper_figures(dataset, fresh=fresh, larger=dataset, actions=(reward, reward, walkers, walkers))
+    assert {int(stem.split("_")[1]) for stem in figures} == set(range(1, 14))
+    assert list(figures) == sorted(figures)
+    assert "figure_11_comparison" in figures
+    for figure in figures.values():
+        assert isinstance(figure, Figure)
+        assert isinstance(figure.canvas, FigureCanvasAgg)
+        assert figure.get_figwidth() <= 10
+    assert len({id(figure) for figure in figures.values()}) == len(figures)
+
+
+def test_what_the_data_allow(dataset):
+    stems = set(paper_figures(dataset.isel(rule=[0]).assign_attrs(strategy="fresh")))
+    assert "figure_08_distribution" in stems
+    assert not any(stem.startswith(("figure_09", "figure_12", "figure_13")) for stem in stems)
+
+
+def test_refusals(dataset):
+    with pytest.raises(InputError, match=r"fresh is .?of strategy chained"):
+        paper_figures(dataset, fresh=dataset)
+    with pytest.raises(InputError, match="population is 7"):
+        paper_figures(dataset, population=7)
+    with pytest.raises(InputError, match="dataset is None"):
+        paper_figures(None)

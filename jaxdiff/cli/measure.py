@@ -193,8 +193,8 @@ def difficulty_table(dataset: xr.Dataset) -> Any:
         rows.append([str(row["rule"]), *cells, console.number(row["irt_discrimination"]), console.number(row["irt_location"])])
     caption = (
         "D_pos(gamma): log2 of the policies that a blind search tries before one is within gamma of the best; D_neg: of the worst.\n"
-        "Discrimination: largest slope of a logistic curve fitted to the normalised response curve, and the ability where it is\n"
-        "(below 0: it tells the bad from the mean rather than the good)."
+        "Discrimination: largest slope of a logistic curve fitted to the good side of the response curve (0 mean, 1 best),\n"
+        "and the ability where it is: half of the best is reached there."
     )
     return console.table(f"Difficulty (bits), {dataset.attrs['statistic']} of the first hit", columns, rows, caption)
 
@@ -221,11 +221,11 @@ def write(dataset: xr.Dataset, folder: Path | None, save_data: bool = True) -> l
     """Results file and figures under `folder`; nothing without one."""
     if folder is None:
         return []
-    from jaxdiff.plots import files, paper
+    from jaxdiff.plots import files, measurement
     from jaxdiff.studies import complexity_distribution as study
     from jaxdiff.sweep import labelled
 
     written = [labelled.save(dataset, folder / "measurement", study.KIND)] if save_data else []
-    for stem, figure in paper.measurement_figures(dataset).items():
+    for stem, figure in measurement.measurement_figures(dataset).items():
         written.append(files.save(figure, folder / f"{stem}.png"))
     return written

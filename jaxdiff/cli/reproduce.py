@@ -12,7 +12,7 @@ import tyro
 from jaxdiff.cli import console
 
 if TYPE_CHECKING:
-    from jaxdiff.studies.reproduction import Row
+    from jaxdiff.studies.reproduction import Reproduction, Row
 
 STUDIES = ("complexity-distribution",)
 
@@ -77,17 +77,17 @@ class Reproduce:
             )
         return 0
 
-    def _write(self, folder: Path, result: object) -> list[Path]:
+    def _write(self, folder: Path, result: Reproduction) -> list[Path]:
         from jaxdiff.plots import files, paper
-        from jaxdiff.studies import complexity_distribution, reproduction
+        from jaxdiff.studies import complexity_distribution
         from jaxdiff.sweep import labelled
 
-        assert isinstance(result, reproduction.Reproduction)
         written = [labelled.save(dataset, folder / name, complexity_distribution.KIND) for name, dataset in result.datasets.items()]
         rows = folder / "rows.json"
         rows.write_text(json.dumps([row.as_dict() for row in result.rows], indent=1) + "\n")
         written.append(rows)
-        for stem, figure in paper.paper_figures(result.datasets["chained"], result.datasets["fresh"]).items():
+        data = result.datasets
+        for stem, figure in paper.paper_figures(data["chained"], fresh=data["fresh"], larger=data["larger"]).items():
             written.append(files.save(figure, folder / f"{stem}.png"))
         return written
 

@@ -69,12 +69,13 @@ class LinearFit:
     determined: Any
 
 
-def fit_logistic(theta: Any, reward: Any) -> LogisticFit:
+def fit_logistic(theta: Any, reward: Any, c: float | None = None, d: float | None = None) -> LogisticFit:
     """Least-squares fit of the logistic model to a response curve.
 
     Args:
         theta: abilities [n].
         reward: expected rewards there [n].
+        c, d: lower and upper asymptote, where they are known; fitted, at most a quarter of the range outside the data, when None.
 
     Raises:
         InputError: unequal shapes, or values that are not finite.
@@ -83,23 +84,31 @@ def fit_logistic(theta: Any, reward: Any) -> LogisticFit:
     if np.ptp(y) == 0 or len(np.unique(x)) < 4:
         nan = float("nan")
         return LogisticFit(nan, nan, nan, nan, nan, np.full(x.shape, nan), nan, False)
-    low, high = y.min(), y.max()
-    width = np.ptp(x)
-    middle = x[np.argmin(np.abs(y - (low + high) / 2))]
-    bounds = (
-        [1e-3 / width, x.min() - width, low - (high - low), (low + high) / 2],
-        [1e3 / width, x.max() + width, (low + high) / 2, high + (high - low)],
-    )
+    low, high, width = y.min(), y.max(), np.ptp(x)
+    height, half = high - low, (low + high) / 2
+    middle = x[np.argmin(np.abs(y - half))]
+    free = [c is None, d is None]
+
+    def asymptotes(p: np.ndarray) -> tuple[float, float]:
+        rest = iter(p[2:])
+        return (next(rest) if c is None else c), (next(rest) if d is None else d)
+
+    below = [1e-3 / width, x.min() - width, *np.array([low - height / 4, half])[free]]
+    above = [1e3 / width, x.max() + width, *np.array([half, high + height / 4])[free]]
     # A curve with a step has several local optima in the discrimination: start from gentle, medium and steep.
     fits = [
         optimize.least_squares(
-            lambda p: logistic(x, *p) - y, (a / width, middle, low, high), bounds=bounds, x_scale=(1 / width, width, high - low, high - low)
+            lambda p: logistic(x, p[0], p[1], *asymptotes(p)) - y,
+            [a / width, middle, *np.array([low, high])[free]],
+            bounds=(below, above),
+            x_scale=[1 / width, width, *np.array([height, height])[free]],
         )
         for a in (4.0, 20.0, 100.0)
     ]
     best = min(fits, key=lambda fit: fit.cost)
-    a, b, c, d = best.x
-    residual = y - logistic(x, *best.x)
+    a, b = best.x[:2]
+    c, d = asymptotes(best.x)
+    residual = y - logistic(x, a, b, c, d)
     return LogisticFit(a, b, c, d, a * (d - c) / 4, residual, float(np.sqrt(np.mean(residual**2))), True)
 
 

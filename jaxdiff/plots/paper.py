@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from matplotlib.figure import Figure
 
 from jaxdiff.core.errors import require
-from jaxdiff.plots import bound, distribution, irt, response, spacetime
-from jaxdiff.plots.style import choose_rules
+from jaxdiff.plots import bound, distribution, irt, measurement, response, spacetime
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -20,18 +18,15 @@ def paper_figures(
     *,
     fresh: xr.Dataset | None = None,
     larger: xr.Dataset | None = None,
-    actions: tuple[Any, Any, Any, Any] | None = None,
     population: int = 0,
 ) -> dict[str, Figure]:
     """All figures that the given data allow; Figures 1 to 7 need none.
 
     Args:
-        dataset: of `studies.complexity_distribution.measure`, the paper's with the strategy Chained: Figures 9 to 11 (Figure 8 instead
-            of 9 where its strategy is Fresh), and a comparison of the rules in one picture.
+        dataset: of `studies.complexity_distribution.measure`, the paper's with the strategy Chained: Figures 9 to 11 and 13 (Figure 8
+            instead of 9 where its strategy is Fresh), and a comparison of the rules in one picture.
         fresh: the same with the strategy Fresh: Figure 8.
         larger: the same as `dataset` with more policies: Figure 12.
-        actions: Figure 13: complexity of the actions [R, P], reward [R, P], and the same of the random walkers [R, W] twice, the rules
-            in the order of `dataset`.
         population: which population of each dataset; the comparison shows all.
 
     Returns:
@@ -59,10 +54,8 @@ def paper_figures(
     figures["figure_11_response_curves"] = response.curves(dataset, population)
     if larger is not None:
         figures["figure_12_response_curves"] = response.curves(larger, population)
-    if actions is not None:
-        chosen = choose_rules(dataset, None)
-        rules = [int(dataset["rule"].values[i]) for i in chosen]
-        figures["figure_13_action_complexity"] = distribution.action_complexity(rules, *(np.asarray(values)[chosen] for values in actions))
+    if "action_complexity" in dataset:
+        figures["figure_13_action_complexity"] = measurement.actions(dataset)
     return dict(sorted(figures.items()))
 
 

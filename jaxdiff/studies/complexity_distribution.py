@@ -69,6 +69,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         require(len(self.rules) > 0, "rules", self.rules, "at least one rule")
+        require(len(set(self.rules)) == len(self.rules), "rules", self.rules, "every rule once")
         require(self.strategy in STRATEGIES, "strategy", self.strategy, f"one of {', '.join(STRATEGIES)}")
         require(self.form in FORMS, "form", self.form, f"one of {', '.join(FORMS)}")
         require(self.statistic in response.STATISTICS, "statistic", self.statistic, f"one of {', '.join(response.STATISTICS)}")
@@ -153,9 +154,11 @@ def assemble(
         hit_positive, hit_negative = first_hit[i, j, :, response.STATISTICS.index(settings.statistic)]
         target_positive, target_negative = (response.thresholds(weights, kept, gammas, side).target for side in response.SIDES)
         curve = response.curve_through(hit_positive, hit_negative, target_positive, target_negative, gammas)
-        fit = irt.fit_logistic(curve.theta, curve.normalised)
+        # The side of good rewards, on which 0 is the mean of all policies and 1 the best: its asymptotes are known.
+        good = curve.normalised >= 0
+        fit = irt.fit_logistic(curve.theta[good], curve.normalised[good], 0.0, 1.0)
         row: dict[str, Any] = {**vars(summary), **{f"curve_{name}": value for name, value in vars(curve).items()}}
-        row |= {f"irt_{name}": getattr(fit, name) for name in ("a", "b", "c", "d", "slope_at_b", "rmse")}
+        row |= {f"irt_{name}": getattr(fit, name) for name in ("a", "b", "slope_at_b", "rmse")}
         for name, value in row.items():
             value = (
                 _to_length(np.asarray(value, np.float64), longest_k + 1)
@@ -242,6 +245,10 @@ LONG_NAMES = {
     "hbar_robust": "least k where 1 % of R[<=k] reaches 95 % of R_max",
     "correlation": "Spearman correlation of complexity and reward",
     "correlation_max": "Spearman correlation of i and R_max[<=i]",
+    "irt_a": "discrimination of the logistic model fitted to the normalised curve from 0 (mean) to 1 (best) [1/bit]",
+    "irt_b": "its location: ability for half of the best [bits]",
+    "irt_slope_at_b": "its largest slope, a / 4 [1/bit]",
+    "irt_rmse": "root mean square of its residuals",
     "curve_theta": "ability [bits]",
     "curve_reward": "reward reached with probability 1/2",
     "curve_normalised": "the same with R_min, R_mean, R_max at -1, 0, 1",

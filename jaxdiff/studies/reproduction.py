@@ -61,7 +61,13 @@ class Row:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """All rows, and the datasets they come from: `chained`, `fresh`, and `fresh_right`, which starts one cell to the right."""
+    """All rows, and the datasets they come from.
+
+    Attributes:
+        rows: what is compared.
+        datasets: `chained` and `fresh`; `fresh_right`, which starts one cell to the right; `larger`, one population of the paper's
+            larger size, for Figure 12.
+    """
 
     rows: tuple[Row, ...]
     datasets: dict[str, xr.Dataset]
@@ -82,22 +88,21 @@ def reproduce(
         InputError: a size the paper does not have, or no population.
     """
     require(size in SIZES, "size", size, f"one of {', '.join(map(str, SIZES))}")
-    policies = round(size / (1 - study.WALKERS_SHARE))
-    datasets = {}
-    runs: tuple[tuple[str, study.Strategy, int | None], ...] = (
-        ("chained", "chained", None),
-        ("fresh", "fresh", None),
-        ("fresh_right", "fresh", 11),
+    runs: tuple[tuple[str, int, study.Strategy, int, int | None], ...] = (
+        ("chained", size, "chained", populations, None),
+        ("fresh", size, "fresh", populations, None),
+        ("fresh_right", size, "fresh", populations, 11),
+        ("larger", SIZES[-1], "chained", 1, None),
     )
-    for name, strategy, start in runs:
+    datasets = {}
+    for name, programs, strategy, sets, start in runs:
 
         def said(what: str, done: int, of: int, name: str = name) -> None:
             if progress is not None:
                 progress(f"{name}: {what}", done, of)
 
-        settings = study.Settings(
-            strategy=strategy, policies=policies, populations=populations, seed=seed, start=start, statistic="mean_falses"
-        )
+        policies = round(programs / (1 - study.WALKERS_SHARE))
+        settings = study.Settings(strategy=strategy, policies=policies, populations=sets, seed=seed, start=start, statistic="mean_falses")
         datasets[name] = study.measure(settings, said)
     rows = [
         *_fresh(datasets["fresh"], datasets["fresh_right"]),

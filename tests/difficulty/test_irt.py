@@ -26,6 +26,15 @@ def test_a_logistic_curve_is_found_again(a, b, c):
     np.testing.assert_allclose(irt.logistic(theta, fit.a, fit.b, fit.c, fit.d) + fit.residual, irt.logistic(theta, a, b, c))
 
 
+def test_known_asymptotes_are_kept():
+    theta = np.linspace(0, 4, 30)
+    fit = irt.fit_logistic(theta, irt.logistic(theta, 1.0, 3.0), c=0.0, d=1.0)
+    assert (fit.c, fit.d) == (0.0, 1.0)
+    assert (fit.a, fit.b) == (pytest.approx(1.0, rel=1e-3), pytest.approx(3.0, rel=1e-3))
+    half = irt.fit_logistic(theta, irt.logistic(theta, 2.0, 2.0, 0.0, 3.0), c=0.0)
+    assert half.d == pytest.approx(3.0, rel=1e-2)
+
+
 def test_a_step_is_fitted_steeply():
     theta = np.linspace(0, 10, 50)
     fit = irt.fit_logistic(theta, (theta > 6).astype(float))

@@ -22,7 +22,8 @@ def test_illustration():
     assert misplaced(figure) == []
 
 
-def test_distribution_draws_the_dataset(dataset, population=1):
+def test_distribution_draws_the_dataset(dataset):
+    population = 1
     figure = d.distribution(dataset, population)
     assert titles(figure) == [f"rule {rule}" for rule in RULES]
     for i, ax in enumerate(figure.axes[1:]):

@@ -4,7 +4,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from jaxdiff.core.errors import InputError
-from jaxdiff.plots import spacetime
+from jaxdiff.plots import measurement, spacetime
 from jaxdiff.plots.paper import paper_figures
 
 
@@ -12,13 +12,12 @@ from jaxdiff.plots.paper import paper_figures
 def short_runs(monkeypatch):
     """The space-time diagrams have tests of their own; here they only have to be there."""
     for name in ("figure_5", "figure_6", "figure_7"):
-        monkeypatch.setattr(spacetime, name, lambda: spacetime.spacetime(np.zeros((3, 5), int)))
+        monkeypatch.setattr(spacetime, name, lambda *_: spacetime.spacetime(np.zeros((3, 5), int)))
 
 
 def test_all_thirteen(dataset):
     fresh = dataset.assign_attrs(strategy="fresh")
-    reward, walkers = dataset["reward"].values[:, 0], dataset["walker_reward"].values[:, 0]
-    figures = paper_figures(dataset, fresh=fresh, larger=dataset, actions=(reward, reward, walkers, walkers))
+    figures = paper_figures(dataset, fresh=fresh, larger=dataset)
     assert {int(stem.split("_")[1]) for stem in figures} == set(range(1, 14))
     assert list(figures) == sorted(figures)
     assert "figure_11_comparison" in figures
@@ -32,7 +31,7 @@ def test_all_thirteen(dataset):
 def test_what_the_data_allow(dataset):
     stems = set(paper_figures(dataset.isel(rule=[0]).assign_attrs(strategy="fresh")))
     assert "figure_08_distribution" in stems
-    assert not any(stem.startswith(("figure_09", "figure_12", "figure_13")) for stem in stems)
+    assert not any(stem.startswith(("figure_09", "figure_12")) for stem in stems)
 
 
 def test_refusals(dataset):
@@ -42,3 +41,10 @@ def test_refusals(dataset):
         paper_figures(dataset, population=7)
     with pytest.raises(InputError, match="dataset is None"):
         paper_figures(None)
+
+
+def test_figures_of_a_measurement(dataset):
+    stems = list(measurement.measurement_figures(dataset))
+    assert stems[0] == "comparison", "the first to look at first"
+    assert set(stems) == {"comparison", "response_curves", "rewards_by_complexity", "reward_histogram", "automata", "action_complexity"}
+    assert "action_complexity" not in measurement.measurement_figures(dataset.drop_vars(["action_complexity", "walker_action_complexity"]))

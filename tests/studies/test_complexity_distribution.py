@@ -94,6 +94,7 @@ def test_reproduction_has_every_row_of_the_paper(monkeypatch):
     ("change", "words"),
     [
         ({"rules": ()}, "rules is"),
+        ({"rules": (110, 110)}, "every rule once"),
         ({"rules": (256,)}, "rule is 256"),
         ({"strategy": "none"}, "strategy is 'none'"),
         ({"policies": 1}, "policies is 1"),

@@ -40,7 +40,9 @@ def flipped(path, tmp_path):
     with zipfile.ZipFile(path) as archive:
         chunk = next(item for item in archive.infolist() if item.filename.startswith("x/c"))
     # A local header is 30 bytes, the name and an extra field whose length stands at byte 28.
-    start = chunk.header_offset + 30 + len(chunk.filename) + int.from_bytes(data[chunk.header_offset + 28 : chunk.header_offset + 30], "little")
+    start = (
+        chunk.header_offset + 30 + len(chunk.filename) + int.from_bytes(data[chunk.header_offset + 28 : chunk.header_offset + 30], "little")
+    )
     data[start + chunk.compress_size // 2] ^= 0xFF
     out = tmp_path / "flipped.zarr.zip"
     out.write_bytes(bytes(data))

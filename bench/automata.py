@@ -30,13 +30,13 @@ def word_operations() -> int:
     """Elementwise 32-bit operations of one step of one policy, counted in the traced program (constants and copies are none)."""
     shape = rollouts.Shape(WIDTH, 1, 1, 1, False)
     word = jnp.zeros((1, 1), jnp.uint32)
-    stage = policies.Linear(*(jnp.zeros((1, 1), jnp.uint32),) * 4, jnp.zeros((1,), jnp.uint32), jnp.zeros((1,), jnp.uint32))
+    stage = (word,) * 6
     batch = rollouts.Batch((word,) * ring.frame_words(WIDTH), word)
     masks = eca.rule_masks(jnp.zeros((1, 1), jnp.uint32))
 
     def one(batch: rollouts.Batch, register: jax.Array, total: ring.Words, masks: tuple[jax.Array, ...]) -> Any:
         register = policies.remember(register, ring.observe(batch.frame))
-        shift, upshot = policies.act((stage.a1[0], stage.a2[0], stage.b1[0], stage.b2[0], stage.v0, stage.u0), register)
+        shift, upshot = policies.act(stage, register)
         return rollouts._step(batch, total, shift, upshot, masks, shape), register
 
     counted = {"and", "or", "xor", "not", "add", "sub", "mul", "shift_left", "shift_right_logical", "population_count", "neg", "lt"}
@@ -224,7 +224,7 @@ def _cax(table: Table, cells: np.ndarray, steps: int) -> float:
     from cax.cs.elementary import Elementary
     from flax import nnx
 
-    automaton = Elementary(wolfram_code=Elementary.wolfram_code_from_rule_number(RULE), rngs=nnx.Rngs(0))
+    automaton: Any = Elementary(wolfram_code=Elementary.wolfram_code_from_rule_number(RULE), rngs=nnx.Rngs(0))
     best = 0.0
     for count in (1, len(cells)):
         state = jnp.asarray(cells[:count, :, None], jnp.float32)

@@ -10,6 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from jaxdiff import automata, core, difficulty, plots, populations, studies
     from jaxdiff.core.errors import InputError as InputError
     from jaxdiff.core.registry import make as make
     from jaxdiff.core.registry import register as register

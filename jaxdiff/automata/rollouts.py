@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax.typing import ArrayLike
 
 from jaxdiff.automata import ring
 from jaxdiff.automata.compiled import Linear, act, remember
@@ -52,6 +53,11 @@ class Batch(NamedTuple):
 
     frame: ring.Words
     shifts: jax.Array
+
+
+_Running = tuple[Batch, jax.Array, ring.Words]  # worlds, registers, sums so far
+_Done = tuple[Batch, ring.Words, jax.Array | None]  # worlds, sums, recorded actions
+_Between = tuple[ring.Words, jax.Array]  # frames and positions between two policies
 
 
 class Outcome(NamedTuple):
@@ -97,9 +103,8 @@ def run_programs(
     Returns:
         the worlds afterwards, the sums of reward numerators, and the actions uint8 [T, R, Q], each 4 x shift + upshot (or None).
     """
-    Carry = tuple[Batch, jax.Array, ring.Words]
 
-    def body(carry: Carry, stage: tuple[jax.Array, ...]) -> tuple[Carry, jax.Array | None]:
+    def body(carry: _Running, stage: tuple[jax.Array, ...]) -> tuple[_Running, jax.Array | None]:
         batch, register, total = carry
         register = remember(register, ring.observe(batch.frame))
         shift, upshot = act((*stage, linear.v0, linear.u0), register)
@@ -112,7 +117,7 @@ def run_programs(
     carry = (batch, jnp.zeros_like(batch.shifts), _zeros(batch, shape.limbs))
     carry, first = jax.lax.scan(body, carry, early)
     carry, rest = jax.lax.scan(lambda c, _: body(c, steady), carry, None, length=shape.steps - clamped, unroll=shape.unroll)
-    return carry[0], carry[2], jnp.concatenate([first, rest]) if record else None
+    return carry[0], carry[2], jnp.concatenate([first, rest]) if first is not None and rest is not None else None
 
 
 def run_actions(batch: Batch, actions: jax.Array, masks: tuple[jax.Array, ...], shape: Shape) -> tuple[Batch, ring.Words]:
@@ -134,8 +139,9 @@ def _from_action(action: jax.Array) -> tuple[jax.Array, jax.Array]:
     return action >> jnp.uint32(2), action & jnp.uint32(3)
 
 
-def moves_and_upshots(actions: jax.Array) -> tuple[jax.Array, jax.Array]:
+def moves_and_upshots(actions: ArrayLike) -> tuple[jax.Array, jax.Array]:
     """Moves (stay, right, left) and upshots (keep, swap, set0, set1), uint8 [...], of actions [...] as kernels write them."""
+    actions = jnp.asarray(actions)
     return (actions // 4 + 2) % 3, actions % 4
 
 
@@ -229,23 +235,20 @@ def chained(
     """
     count = position.shape
     masks = rule_masks(rule[:, None])
-    Done = tuple[Batch, ring.Words, jax.Array | None]
 
-    def program(batch: Batch, policy: Linear, _: jax.Array) -> Done:
+    def program(batch: Batch, policy: Linear, _: jax.Array) -> _Done:
         batch, total, actions = run_programs(batch, policy, masks, shape, record)
         return batch, total, None if actions is None else actions[..., 0]
 
-    def walk(batch: Batch, _: Linear, number: jax.Array) -> Done:
+    def walk(batch: Batch, _: Linear, number: jax.Array) -> _Done:
         actions = random_actions(jax.random.fold_in(key, number), shape.steps, count)
         return *run_actions(batch, actions, masks, shape), actions[..., 0] if record else None
 
-    def nothing(batch: Batch, _: Linear, number: jax.Array) -> Done:
+    def nothing(batch: Batch, _: Linear, number: jax.Array) -> _Done:
         actions = jnp.zeros((shape.steps, count[0]), jnp.uint8) if record else None
         return Batch(batch.frame, batch.shifts + jnp.uint32(shape.steps)), _zeros(batch, shape.limbs), actions
 
-    Carry = tuple[ring.Words, jax.Array]
-
-    def item(carry: Carry, x: tuple[Linear, jax.Array, jax.Array]) -> tuple[Carry, tuple[ring.Words, jax.Array | None]]:
+    def item(carry: _Between, x: tuple[Linear, jax.Array, jax.Array]) -> tuple[_Between, tuple[ring.Words, jax.Array | None]]:
         frame, place = carry
         policy, what, number = x
         batch = Batch(frame, jnp.zeros(count, jnp.uint32))

@@ -99,6 +99,7 @@ def fresh(
     Raises:
         InputError: bad programs, no steps, a ring so wide that 63 bits do not hold the sums, walkers without key.
     """
+    _check(params, steps, walkers, key)
     key = _key(key)
     again = jax.random.clone(key)  # recorded walks are the same walks once more
     e = _independent(programs, params, steps, walkers, key, observation, progress, None)

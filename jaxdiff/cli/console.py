@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -25,13 +24,14 @@ from jaxdiff.core.errors import InputError
 Report = Callable[[str, int, int], None]
 # Without a terminal, one line of progress every so many seconds.
 _QUIET_SECONDS = 10.0
+# The widest table needs that many columns.
+_TABLE_WIDTH = 130
 
 
 def console(as_json: bool) -> Console:
-    """Where text for people goes."""
+    """Where text for people goes. Tables are never squeezed: a narrower terminal wraps their lines, a file gets them whole."""
     made = Console(stderr=as_json, highlight=False)
-    if not made.is_terminal:
-        made = Console(stderr=as_json, highlight=False, width=int(os.environ.get("COLUMNS", "140")))
+    made.width = max(made.width, _TABLE_WIDTH)
     return made
 
 

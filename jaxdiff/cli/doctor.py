@@ -29,7 +29,7 @@ class Doctor:
 
         versions = {name: _version(name) for name in PACKAGES}
         devices = [f"{d.platform}: {d.device_kind}" for d in jax.devices()]
-        cache = jax.config.read("jax_compilation_cache_dir") or "off (set JAX_COMPILATION_CACHE_DIR to keep compiled kernels between runs)"
+        cache = _setting("jax_compilation_cache_dir") or "off (set JAX_COMPILATION_CACHE_DIR to keep compiled kernels between runs)"
         checks = _checks()
         screen = console.console(self.json)
         facts = [
@@ -50,6 +50,13 @@ class Doctor:
         if self.json:
             console.print_json({"versions": versions, "devices": devices, "compile_cache": cache, "checks": checks, "right": right})
         return 0 if right else 1
+
+
+def _setting(name: str) -> object:
+    """A setting of JAX; its type stubs do not know them."""
+    import jax
+
+    return getattr(jax.config, name, None)
 
 
 def _version(name: str) -> str:

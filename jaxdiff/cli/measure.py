@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -86,7 +87,7 @@ class Measure:
             screen.print(line)
         written = write(dataset, folder, save_data=self.load is None)
         for path in written:
-            screen.print(f"wrote {path}")
+            screen.print(f"wrote {path}", soft_wrap=True)
         if self.json:
             console.print_json({"settings": dict(dataset.attrs), "rules": as_rows(dataset), "files": [str(p) for p in written]})
         return 0
@@ -209,12 +210,16 @@ def reading(dataset: xr.Dataset) -> list[str]:
         ranked = sorted(rows, key=lambda row: -row["difficulty_positive"][gamma])[:8]
         return " > ".join(f"{row['rule']} ({row['difficulty_positive'][gamma]:.1f})" for row in ranked)
 
-    sharpest = max(rows, key=lambda row: row["irt_discrimination"])
-    return [
+    known = [row for row in rows if math.isfinite(row["irt_discrimination"])]
+    sharpest = max(known or rows, key=lambda row: row["irt_discrimination"])
+    lines = [
         f"hardest to play best:              rule {order('0')}",
         f"hardest to play well (gamma 0.25): rule {order('0.25')}",
         f"discriminates best:                rule {sharpest['rule']}, around ability {sharpest['irt_location']:.1f}",
     ]
+    if dataset.attrs["populations"] == 1:
+        lines.append("This is one population; another seed moves D by about a bit. --populations 20 shows medians and 90 % bands.")
+    return lines
 
 
 def write(dataset: xr.Dataset, folder: Path | None, save_data: bool = True) -> list[Path]:

@@ -61,7 +61,7 @@ class Reproduce:
                 )
         files = self._write(folder, result) if folder is not None else []
         for path in files:
-            screen.print(f"wrote {path}")
+            screen.print(f"wrote {path}", soft_wrap=True)
         if self.json:
             rows = [row.as_dict() for row in result.rows]
             console.print_json(

@@ -75,7 +75,7 @@ def fit_logistic(theta: Any, reward: Any, c: float | None = None, d: float | Non
     Args:
         theta: abilities [n].
         reward: expected rewards there [n].
-        c, d: lower and upper asymptote, where they are known; fitted, at most a quarter of the range outside the data, when None.
+        c, d: lower and upper asymptote, where they are known; fitted, at most the range of the data outside them, when None.
 
     Raises:
         InputError: unequal shapes, or values that are not finite.
@@ -93,8 +93,8 @@ def fit_logistic(theta: Any, reward: Any, c: float | None = None, d: float | Non
         rest = iter(p[2:])
         return (next(rest) if c is None else c), (next(rest) if d is None else d)
 
-    below = [1e-3 / width, x.min() - width, *np.array([low - height / 4, half])[free]]
-    above = [1e3 / width, x.max() + width, *np.array([half, high + height / 4])[free]]
+    below = [1e-3 / width, x.min() - width, *np.array([low - height, half])[free]]
+    above = [1e3 / width, x.max() + width, *np.array([half, high + height])[free]]
     # A curve with a step has several local optima in the discrimination: start from gentle, medium and steep.
     fits = [
         optimize.least_squares(

@@ -52,7 +52,7 @@ class Drawn(NamedTuple):
         reward: on the rule's own scale [2G].
         normalised: with R_min, R_mean, R_max at -1, 0, 1, [2G].
         scale: R_min, R_mean, R_max of the policies that went into the curve.
-        slope: largest slope of the logistic curve fitted to the normalised curve, per bit.
+        slope: largest slope of the logistic curve fitted to the good side of the normalised curve, per bit.
         populations: how many went in.
     """
 
@@ -314,6 +314,6 @@ def _table(ax: Axes, drawn: dict[int, Drawn], looks: dict[int, Look]) -> None:
     ax.text(
         columns[0] - 0.074,
         0.015,
-        "slope per bit of the fitted logistic curve: a steep\none tells good policies from mediocre ones sharply",
+        "slope per bit of a logistic curve fitted above 0:\na steep one tells good policies from mediocre ones",
         **{**at, "ha": "left", "va": "bottom", "color": SOFT},
     )

@@ -69,6 +69,7 @@ def test_progress_is_reported():
     assert ("response functions", 4, 4) in seen
 
 
+@pytest.mark.slow
 def test_reproduction_has_every_row_of_the_paper(monkeypatch):
     """On tiny populations: which rows there are, that they are computed, and that a row far off is called outside."""
     monkeypatch.setitem(paper_numbers.CHAINED, 95, {**paper_numbers.CHAINED[1900], 184: (5.0, 0.46, 0.0, 3, 0.08, 0.69)})

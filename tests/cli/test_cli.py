@@ -1,0 +1,174 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from jaxdiff.cli import doctor, main
+from jaxdiff.studies import complexity_distribution as study
+from jaxdiff.sweep import labelled
+
+ROOT = Path(__file__).parents[2]
+QUICK = ["--policies", "60", "--steps", "12"]
+
+
+def run(*arguments):
+    return main.main([str(a) for a in arguments])
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("measured") / "deep" / "folder"
+    assert run("measure", "saeca", "--rules", "184", "110", *QUICK, "--out", folder) == 0
+    return folder
+
+
+def test_measure_prints_tables_and_writes_what_it_names(measured, capsys):
+    assert run("measure", "saeca", "--rules", "184", "110", *QUICK, "--out", measured) == 0
+    out = capsys.readouterr().out
+    for word in ("R_max", "D_pos(0)", "184", "110", "hardest to play best", "discriminates best", "random walk"):
+        assert word in out
+    names = {line.removeprefix("wrote ") for line in out.splitlines() if line.startswith("wrote ")}
+    assert names == {str(p) for p in measured.iterdir()}, "every file is named, and nothing else is left"
+    assert {p.suffix for p in measured.iterdir()} == {".zip", ".png"}
+    assert all(p.read_bytes()[:4] == b"\x89PNG" for p in measured.glob("*.png"))
+
+
+def test_a_results_file_is_opened_again(measured, capsys):
+    path = measured / "measurement.zarr.zip"
+    assert run("measure", "--load", path, "--json") == 0
+    shown = json.loads(capsys.readouterr().out.splitlines()[-1])
+    data = labelled.load(path, study.KIND)
+    assert [row["rule"] for row in shown["rules"]] == [184, 110]
+    assert shown["rules"][0]["r_max"] == float(data.r_max.sel(rule=184)[0])
+    assert shown["rules"][1]["difficulty_positive"]["0.25"] == pytest.approx(
+        float(data.difficulty.sel(rule=110, side="positive", statistic="median").sel(gamma=0.25, method="nearest")[0])
+    )
+
+
+def test_json_is_the_last_line_and_alone_on_standard_output(capsys):
+    assert run("measure", "--rules", "30", *QUICK, "--strategy", "fresh", "--json") == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["settings"]["strategy"] == "fresh"
+    assert "R_max" in captured.err
+
+
+def test_list_and_doctor(capsys):
+    assert run("list", "--json") == 0
+    worlds = json.loads(capsys.readouterr().out.splitlines()[-1])["worlds"]
+    assert [w["name"] for w in worlds] == ["SAECA-v0"]
+    assert worlds[0]["options"]["width"] == 21
+    assert run("doctor", "--json") == 0
+    report = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert report["right"] is True
+    assert len(report["checks"]) == 4
+    assert report["versions"]["jax"]
+
+
+def test_doctor_notices_a_wrong_number(monkeypatch, capsys):
+    monkeypatch.setitem(doctor.GOLDEN, 110, 1)
+    assert run("doctor") == 1
+    assert "WRONG" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_reproduce_writes_rows_and_all_figures(tmp_path, monkeypatch, capsys):
+    """The whole command on tiny populations."""
+    from jaxdiff.studies import paper_numbers, reproduction
+
+    for numbers in (paper_numbers.CHAINED, paper_numbers.DIFFICULTY, paper_numbers.DISTINCT):
+        monkeypatch.setitem(numbers, 95, numbers[1900])
+    monkeypatch.setattr(reproduction, "SIZES", (95,))
+    assert run("reproduce", "complexity-distribution", "--size", "95", "--populations", "2", "--out", tmp_path, "--json") == 0
+    captured = capsys.readouterr()
+    shown = json.loads(captured.out.splitlines()[-1])
+    assert shown["judged"] == sum(row["inside"] is not None for row in shown["rows"])
+    assert json.loads((tmp_path / "rows.json").read_text())[0].keys() == shown["rows"][0].keys()
+    for word in ("Table 1", "Table 2", "paper", "difference", "within tolerance"):
+        assert word in captured.err
+    assert {int(p.name.split("_")[1]) for p in tmp_path.glob("figure_*.png")} == set(range(1, 14))
+
+
+READ_ONLY = Path("/proc/nothing")
+
+
+def short(tmp_path):
+    path = tmp_path / "short.zarr.zip"
+    path.write_bytes(b"PK\x03\x04 not much")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["measure", "--rules", "256"], "rules is '256'"),
+        (["measure", "--rules", "-1"], "rules is '-1'"),
+        (["measure", "--rules", "many"], "rules is 'many'"),
+        (["measure", "--rules", "30", "30"], "every rule once"),
+        (["measure", "chess"], "world is 'chess'"),
+        (["measure", "--width", "2"], "width is 2"),
+        (["measure", "--width", "500"], "63 bits"),
+        (["measure", "--start", "21"], "start is 21"),
+        (["measure", "--start", "-1"], "start is -1"),
+        (["measure", "--steps", "0"], "steps is 0"),
+        (["measure", "--policies", "0"], "policies is 0"),
+        (["measure", "--populations", "0"], "populations is 0"),
+        (["measure", "--observation", "up"], "observation is 'up'"),
+        (["measure", "--load", "nowhere.zarr.zip"], "load is 'nowhere.zarr.zip'"),
+        (["measure", "--load", short], "cut short"),
+        (["measure", "--rules", "30", "--out", READ_ONLY], "a folder that can be made and written"),
+        (["reproduce", "--size", "7"], "size is 7"),
+        (["reproduce", "--populations", "0"], "populations is 0"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_code_2(arguments, words, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(*(a(tmp_path) if callable(a) else a for a in arguments)) == 2
+    captured = capsys.readouterr()
+    assert words in captured.err
+    assert captured.err.startswith("jaxdiff: ")
+    assert len(captured.err.strip().splitlines()) == 1
+    assert captured.out == ""
+    assert {p.name for p in tmp_path.iterdir()} <= {"short.zarr.zip"}, "nothing half-written"
+
+
+@pytest.mark.parametrize(
+    "arguments", [["measure", "--nonsense"], ["measure", "--strategy", "guess"], ["measure", "--steps", "many"], ["play-chess"]]
+)
+def test_what_the_parser_refuses_exits_with_2(arguments, capsys):
+    with pytest.raises(SystemExit) as stop:
+        run(*arguments)
+    assert stop.value.code == 2
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_results_of_another_kind(tmp_path, capsys):
+    import xarray as xr
+
+    path = labelled.save(xr.Dataset({"x": ("a", np.arange(2))}), tmp_path / "other", "something-else")
+    assert run("measure", "--load", path) == 2
+    assert "of kind 'something-else'" in capsys.readouterr().err
+
+
+def test_help_teaches(capsys):
+    with pytest.raises(SystemExit) as stop:
+        run("measure", "--help")
+    assert stop.value.code == 0
+    text = " ".join(capsys.readouterr().out.split())
+    for words in ("Rule numbers 0..255", "one in twenty is a random walker", "Cells of the ring", "(default: 300)"):
+        assert words in text
+
+
+@pytest.mark.host
+def test_the_installed_program_runs_and_a_reader_may_stop_early():
+    program = Path(sys.executable).with_name("jaxdiff")
+    command = [str(program)] if program.exists() else [sys.executable, "-m", "jaxdiff.cli.main"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    listed = subprocess.run([*command, "list"], capture_output=True, text=True, check=True, env=environment)
+    assert "SAECA-v0" in listed.stdout
+    refused = subprocess.run([*command, "measure", "--rules", "256"], capture_output=True, text=True, check=False, env=environment)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "Traceback" not in refused.stderr

@@ -32,7 +32,7 @@ $(VENV)/.%: $(VENV)/.core
 	touch $@
 
 demo: $(VENV)/.core
-	$(BIN)/jaxdiff measure saeca --rules 184 110 122 164 --strategy chained --policies 2000 --steps 300 --out $(OUT)
+	$(BIN)/jaxdiff measure saeca --rules 184 110 122 164 --strategy chained --policies 2000 --populations 10 --steps 300 --out $(OUT)
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile

@@ -38,7 +38,22 @@ def main() -> None:
         seconds=seconds([sys.executable, "-c", "import jaxdiff.cli.main, jaxdiff.studies.reproduction, jaxdiff.plots.paper"], 5),
     )
     with tempfile.TemporaryDirectory() as folder:
-        demo = [sys.executable, "-m", "jaxdiff.cli.main", "measure", "saeca", "--rules", "184", "110", "122", "164", "--out", folder]
+        demo = [
+            sys.executable,
+            "-m",
+            "jaxdiff.cli.main",
+            "measure",
+            "saeca",
+            "--rules",
+            "184",
+            "110",
+            "122",
+            "164",
+            "--populations",
+            "10",
+            "--out",
+            folder,
+        ]
         table.add(what="the demo, cold compile cache", seconds=seconds(demo, 2))
     harness.write("startup", about, [table])
 

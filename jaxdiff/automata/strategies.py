@@ -21,8 +21,9 @@ from jaxdiff.automata.compiled import Linear, check_observation, check_programs,
 from jaxdiff.automata.world import Params, batched
 from jaxdiff.core.errors import require
 
-# Lanes (worlds x policies) that are simulated at once; more are done in several calls, so memory stays bounded.
-LANES = 1 << 19
+# Lanes (worlds x policies) that are simulated in one call; more are done in several, so memory stays bounded. A CPU is fastest while a
+# call's words stay in its caches, an accelerator when there is work for all of its lanes.
+LANES_CPU, LANES = 1 << 16, 1 << 21
 # Items of a sequence that are done in one call: a call is a few seconds, after which progress can be shown.
 ITEMS = 512
 # Programs are padded to this many instructions (the paper's longest), so that populations of short ones share their kernels.
@@ -288,7 +289,7 @@ def _independent(
     shape = rollouts.shape_for(cells.shape[1], steps)
     key_walk, key_walkers, key_before = _keys(key)
     worlds, count = len(rule), len(value)
-    chunk = min(count, max(1, LANES // worlds))
+    chunk = min(count, max(1, (LANES_CPU if jax.default_backend() == "cpu" else LANES) // worlds))
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     for number, first in enumerate(range(0, count, chunk)):
         piece = value[first : first + chunk]

@@ -168,6 +168,25 @@ class SAECA(Environment[State, Params]):
         """Move (stay, right, left) and upshot (keep, swap, set0, set1)."""
         return MultiDiscrete((len(MOVES), len(UPSHOTS)), "int32")
 
+    def observation_entries(self, params: Params) -> tuple[str, ...]:
+        """The cells that are seen, in the order in which they are appended to a policy's memory."""
+        names = {"c": "cell where the agent is", "l": "cell to its left", "r": "cell to its right"}
+        return tuple(names[letter] for letter in self.observation)
+
+    def render(self, state: State, params: Params, pixels: int = 16) -> np.ndarray:
+        """The ring as a row of squares, ones dark, the agent a coloured square within its cell (green on a 1, red on a 0).
+
+        Returns:
+            uint8 [pixels, N x pixels, 3].
+        """
+        cells = np.asarray(state.cells)
+        image = np.where(cells[:, None, None, None] > 0, 30, 245) * np.ones((1, pixels, pixels, 3))
+        image[:, :, -1] = 160
+        inner = slice(pixels // 4, pixels - pixels // 4)
+        here = int(state.position)
+        image[here, inner, inner] = (90, 230, 120) if cells[here] else (230, 70, 50)
+        return np.concatenate(image.astype(np.uint8), axis=1)
+
     def reset_env(self, key: jax.Array, params: Params) -> tuple[jax.Array, State]:
         """The start of `params`; the world is deterministic, the key decides nothing."""
         limbs = ring.limbs_for(self.width, self.steps)

@@ -33,6 +33,7 @@ class List:
                     "about": about,
                     "options": options,
                     "observation": str(env.observation_space(params)),
+                    "entries": list(env.observation_entries(params)),
                     "action": str(env.action_space(params)),
                 }
             )
@@ -43,6 +44,9 @@ class List:
                 "Worlds", ["name", "what", "options and defaults"], rows, caption='env, params = jaxdiff.make("SAECA-v0", width=21)'
             )
         )
+        for world in worlds:
+            entries = [[str(i), what] for i, what in enumerate(world["entries"])]
+            screen.print(console.table(f"Observation of {world['name']}", ["entry", "what it is"], entries))
         if self.json:
             console.print_json({"worlds": worlds})
         return 0

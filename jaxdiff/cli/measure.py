@@ -84,7 +84,7 @@ class Measure:
         screen.print(indicator_table(dataset))
         screen.print(difficulty_table(dataset))
         for line in reading(dataset):
-            screen.print(line)
+            screen.print(line, soft_wrap=True)
         written = write(dataset, folder, save_data=self.load is None)
         for path in written:
             screen.print(f"wrote {path}", soft_wrap=True)

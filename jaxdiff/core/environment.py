@@ -14,6 +14,8 @@ import jax
 import jax.numpy as jnp
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from jaxdiff.core.spaces import Space
 
 State = TypeVar("State")
@@ -51,6 +53,14 @@ class Environment(Generic[State, Params]):
     def action_space(self, params: Params) -> Space:
         """Space of actions."""
         raise NotImplementedError(f"{type(self).__name__} does not define action_space")
+
+    def observation_entries(self, params: Params) -> tuple[str, ...]:
+        """What every entry of an observation is, in order."""
+        raise NotImplementedError(f"{type(self).__name__} does not define observation_entries")
+
+    def render(self, state: State, params: Params) -> np.ndarray:
+        """Picture of a state, uint8 [height, width, 3]; needs no display."""
+        raise NotImplementedError(f"{type(self).__name__} does not define render")
 
     def reset(self, key: jax.Array, params: Params | None = None) -> tuple[Any, State]:
         """First observation and state of an episode.

@@ -239,7 +239,7 @@ LONG_NAMES = {
     "walker_reward": "mean reward per step of a random-walk policy",
     "first_hit": "policies drawn until the target is reached",
     "difficulty": "D = log2 of first_hit [bits]",
-    "action_complexity": "zlib-6 length of the actions of population 0 [digits]",
+    "action_complexity": "zlib-6 length of the actions of population 0 [bytes]",
     "walker_action_complexity": "the same for its random walkers",
     "hbar": "best-policy hardness: least complexity with the highest reward",
     "hbar_robust": "least k where 1 % of R[<=k] reaches 95 % of R_max",

@@ -31,6 +31,7 @@ def test_chunks_do_not_change_results(monkeypatch):
     whole = strategies.fresh(PROGRAMS, world.paper_world(RULES), STEPS)
     calls = []
     monkeypatch.setattr(strategies, "LANES", 4 * 7)
+    monkeypatch.setattr(strategies, "LANES_CPU", 4 * 7)
     parts = strategies.fresh(PROGRAMS, world.paper_world(RULES), STEPS, progress=lambda done, of: calls.append((done, of)))
     np.testing.assert_array_equal(parts.numerator, whole.numerator)
     np.testing.assert_array_equal(parts.cells, whole.cells)

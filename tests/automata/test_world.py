@@ -78,6 +78,17 @@ def test_shapes_and_dtypes_do_not_change():
     assert bool(env.observation_space(params).contains(env.reset(key, params)[0]))
 
 
+def test_the_observation_is_explained_and_the_state_drawn():
+    env, params = jaxdiff.make("SAECA-v0", width=21, observation="rl")
+    assert env.observation_entries(params) == ("cell to its right", "cell to its left")
+    _, state = env.reset(jax.random.key(0), params)
+    image = env.render(state, params)
+    assert (image.shape, image.dtype) == ((16, 21 * 16, 3), np.uint8)
+    dark = image[1, ::16, 0] < 100
+    assert dark.tolist() == (np.asarray(state.cells) == 1).tolist()
+    assert image[8, 10 * 16 + 8].tolist() == [230, 70, 50], "the agent stands on a 0 in the centre"
+
+
 def test_auto_reset_keeps_the_last_observation():
     env = world.SAECA(width=9, steps=3)
     params = world.paper_world(30, 9)

@@ -48,3 +48,10 @@ def test_figures_of_a_measurement(dataset):
     assert stems[0] == "comparison", "the first to look at first"
     assert set(stems) == {"comparison", "response_curves", "rewards_by_complexity", "reward_histogram", "automata", "action_complexity"}
     assert "action_complexity" not in measurement.measurement_figures(dataset.drop_vars(["action_complexity", "walker_action_complexity"]))
+
+
+def test_of_many_rules_eight_are_drawn_from_easy_to_hard(dataset):
+    many = dataset.isel(rule=[0, 1, 2] * 4).assign_coords(rule=np.arange(12))
+    many["difficulty"] = many["difficulty"] * 0 + np.arange(12)[::-1].reshape(12, 1, 1, 1, 1)
+    assert measurement.typical_rules(many) == [11, 9, 8, 6, 5, 3, 2, 0]
+    assert measurement.typical_rules(dataset) == dataset.rule.values.tolist()

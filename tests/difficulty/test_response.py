@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jaxdiff.core.errors import InputError
-from jaxdiff.difficulty import response
+from jaxdiff.difficulty import race, response
 
 CASES = json.loads((Path(__file__).parents[1] / "data" / "response_vectors.json").read_text())
 GAMMAS = np.array([0.0, 0.1, 0.35, 0.7, 1.0])
@@ -55,7 +55,7 @@ def test_q_equals_all_orders(population, gamma, side):
     assert reached.sum() == t.reached[0]
     wanted = brute_force_q(weights, reached)
     np.testing.assert_allclose(response.q(weights, rewards, gamma, side), wanted, atol=1e-9)
-    assert response.first_hit(weights, rewards, gamma, side, "median")[0] == 1 + np.argmax(wanted >= response.HALF)
+    assert response.first_hit(weights, rewards, gamma, side, "median")[0] == 1 + np.argmax(wanted >= race.HALF)
     np.testing.assert_allclose(response.first_hit(weights, rewards, gamma, side, "mean_falses")[0], (1 - wanted).sum(), atol=1e-9)
 
 
@@ -103,8 +103,8 @@ def test_difficulty_falls_with_tolerance_and_medians_agree_with_q(population):
                 for g, m in zip(GAMMAS[:1], n[:1], strict=True)
             ]
         )
-        assert around[0, -1] >= response.HALF
-        assert n[0] == 1 or around[0, 0] < response.HALF
+        assert around[0, -1] >= race.HALF
+        assert n[0] == 1 or around[0, 0] < race.HALF
 
 
 def test_large_population_median_is_where_q_crosses_one_half():
@@ -113,7 +113,7 @@ def test_large_population_median_is_where_q_crosses_one_half():
     for gamma in (0.0, 0.05):
         q = response.q(weights, rewards, gamma)
         assert (np.diff(q) >= -1e-9).all()
-        assert response.first_hit(weights, rewards, gamma)[0] == 1 + np.argmax(q >= response.HALF)
+        assert response.first_hit(weights, rewards, gamma)[0] == 1 + np.argmax(q >= race.HALF)
         np.testing.assert_allclose((1 - q).sum(), response.first_hit(weights, rewards, gamma, "positive", "mean_falses")[0], rtol=1e-7)
 
 

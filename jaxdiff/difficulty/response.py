@@ -268,7 +268,7 @@ def _monte_carlo(key: jax.Array, log_weights: jax.Array, reached: jax.Array, rep
     place = jnp.arange(log_weights.shape[1], dtype=jnp.int32)[:, None]
 
     def one_world(x: tuple[jax.Array, jax.Array, jax.Array]) -> jax.Array:
-        key, log_weights, reached = x
+        number, log_weights, reached = x
         good = place < reached
 
         def one_order(total: jax.Array, key: jax.Array) -> tuple[jax.Array, None]:
@@ -278,12 +278,12 @@ def _monte_carlo(key: jax.Array, log_weights: jax.Array, reached: jax.Array, rep
             first = jax.lax.optimization_barrier(jnp.min(jnp.where(good, clock, jnp.inf), axis=0))
             return total + jnp.sum((clock < first).astype(jnp.int32), axis=0, dtype=jnp.int32), None
 
-        total, _ = jax.lax.scan(one_order, jnp.zeros(reached.shape, jnp.int32), jax.random.split(key, repeats))
+        total, _ = jax.lax.scan(one_order, jnp.zeros(reached.shape, jnp.int32), jax.random.split(jax.random.fold_in(key, number), repeats))
         return total.astype(jnp.float32) / repeats
 
     # A few worlds at a time: on a CPU their n x G comparisons then stay in its caches.
     worlds = 4 if jax.default_backend() == "cpu" else 256
-    return jax.lax.map(one_world, (jax.random.split(key, log_weights.shape[0]), log_weights, reached), batch_size=worlds)
+    return jax.lax.map(one_world, (jnp.arange(log_weights.shape[0], dtype=jnp.uint32), log_weights, reached), batch_size=worlds)
 
 
 def _checked(weights: Any, rewards: Any, multiplicity: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

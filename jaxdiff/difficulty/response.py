@@ -270,15 +270,17 @@ def _monte_carlo(key: jax.Array, log_weights: jax.Array, reached: jax.Array, rep
     def one_world(x: tuple[jax.Array, jax.Array, jax.Array]) -> jax.Array:
         number, log_weights, reached = x
         good = place < reached
+        world_key = jax.random.fold_in(key, number)
 
-        def one_order(total: jax.Array, key: jax.Array) -> tuple[jax.Array, None]:
+        def one_order(repeat: jax.Array, total: jax.Array) -> jax.Array:
             # The logarithm of an exponential clock, since no weight is too small for it. Counting the clocks that ring before the first
             # good one needs no sorting: G comparisons a policy in vector instructions are cheaper.
-            clock = (jnp.log(jax.random.exponential(key, log_weights.shape, jnp.float32)) - log_weights)[:, None]
+            ringing = jax.random.exponential(jax.random.fold_in(world_key, repeat), log_weights.shape, jnp.float32)
+            clock = (jnp.log(ringing) - log_weights)[:, None]
             first = jax.lax.optimization_barrier(jnp.min(jnp.where(good, clock, jnp.inf), axis=0))
-            return total + jnp.sum((clock < first).astype(jnp.int32), axis=0, dtype=jnp.int32), None
+            return total + jnp.sum((clock < first).astype(jnp.int32), axis=0, dtype=jnp.int32)
 
-        total, _ = jax.lax.scan(one_order, jnp.zeros(reached.shape, jnp.int32), jax.random.split(jax.random.fold_in(key, number), repeats))
+        total = jax.lax.fori_loop(0, repeats, one_order, jnp.zeros(reached.shape, jnp.int32))
         return total.astype(jnp.float32) / repeats
 
     # A few worlds at a time: on a CPU their n x G comparisons then stay in its caches.

@@ -44,13 +44,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache, lru_cache
-from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jaxdiff.automata import opcodes
+from jaxdiff.automata import opcodes, pointer
 from jaxdiff.automata.opcodes import BACK, FWD, U_MODULUS, UADD1, UADDM, V_MODULUS, VADD1, VADDM
 from jaxdiff.core.errors import InputError
 
@@ -159,19 +158,9 @@ def _checked_bits(observed: int) -> int:
     return int(observed)
 
 
-@cache
-def _histories(length: int, observed: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the history lengths that matter up to `length`, and the first cell of each.
-
-    The last one stands for every n >= length: no program of `length` instructions is clamped there.
-    """
-    sizes = (*range(observed, length, observed), max(length, 1))
-    return sizes, tuple(accumulate(sizes[:-1], initial=0))
-
-
 def _forms(programs: NDArray[np.int8], length: int, observed: int) -> NDArray[np.int8]:
     """Interpret checked programs in all histories at once: `forms` without the checks."""
-    sizes, first_cell = (np.array(x) for x in _histories(length, observed))
+    sizes, first_cell = (np.array(x) for x in pointer.histories(length, observed))
     rows = np.arange(len(programs))[:, None]
     offset = np.zeros((len(programs), len(sizes)), np.int64)
     constant = np.zeros((len(programs), 2), np.int8)
@@ -199,25 +188,12 @@ class _Graph(NamedTuple):
 
 @cache
 def _graph(observed: int) -> _Graph:
-    sizes, first_cell = _histories(MAX_LENGTH, observed)
-    states = [(0,) * len(sizes)]
-    index, moves, edges = {states[0]: 0}, [0], []
-    for here, state in enumerate(states):  # grows while it runs: breadth first
-        back = tuple(min(j + 1, n - 1) for j, n in zip(state, sizes, strict=True))
-        fwd = tuple(max(j - 1, 0) for j in state)
-        for to in (back, fwd):
-            if to not in index and moves[here] < MAX_LENGTH - 1:
-                index[to] = len(states)
-                states.append(to)
-                moves.append(moves[here] + 1)
-        # Beyond the horizon a move stays where it is: no walk of 29 moves gets there.
-        edges.append((index.get(back, here), index.get(fwd, here)))
-    cells = np.array(states) + np.array(first_cell)
-    visitors = [0] * sum(sizes)
-    for state, row in enumerate(cells.tolist()):
+    graph = pointer.graph(MAX_LENGTH, observed)
+    visitors = [0] * graph.size
+    for state, row in enumerate(graph.cells.tolist()):
         for cell in row:
             visitors[cell] |= 1 << state
-    return _Graph(cells, edges, _distances(np.array(edges)), visitors)
+    return _Graph(graph.cells, graph.next, _distances(np.array(graph.next)), visitors)
 
 
 def _distances(edges: NDArray[np.int64]) -> NDArray[np.uint8]:
@@ -250,7 +226,7 @@ class _Separators(NamedTuple):
 @cache
 def _separators(observed: int) -> _Separators:
     graph = _graph(observed)
-    sizes, first_cell = _histories(MAX_LENGTH, observed)
+    sizes, first_cell = pointer.histories(MAX_LENGTH, observed)
     pairs, demands = [], []
     for size, here, after in zip(sizes[:-1], first_cell[:-1], first_cell[1:], strict=True):
         for j in range(size):
@@ -290,7 +266,7 @@ class _Register(NamedTuple):
     @classmethod
     def make(cls, modulus: int, coefficients: NDArray[np.int8], surplus: int, observed: int) -> _Register:
         """Ask for the fewest conceivable reads plus `surplus` times the modulus."""
-        _, first_cell = _histories(MAX_LENGTH, observed)
+        _, first_cell = pointer.histories(MAX_LENGTH, observed)
         least = np.add.reduceat(coefficients, first_cell, dtype=np.int64)
         reads = int(least.max()) + surplus * modulus
         # Reads in a cell of coefficient 0 come in multiples of the modulus: is there room for them?

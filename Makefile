@@ -53,6 +53,7 @@ format: $(VENV)/.lint
 bench: $(VENV)/.bench
 	$(BIN)/python bench/automata.py
 	$(BIN)/python bench/response.py
+	$(BIN)/python bench/census.py
 	$(BIN)/python bench/startup.py
 
 bench-accelerator: $(VENV)/.core

@@ -79,12 +79,10 @@ def census(longest: int, observed: int = 3, progress: Progress | None = None) ->
     Raises:
         InputError: a length out of range (with the size it would have), or another number of observed bits.
     """
-    expected = (
-        f"0..{LONGEST} instructions; {longest} would have about {_expected(longest):.0e} behaviours"
-        if longest > LONGEST
-        else f"0..{LONGEST}"
-    )
-    require(isinstance(longest, int | np.integer) and 0 <= longest <= LONGEST, "longest", longest, expected)
+    allowed = f"0..{LONGEST} instructions"
+    if isinstance(longest, int | np.integer) and longest > LONGEST:
+        allowed += f"; {longest} would have about {expected(int(longest)):.0e} behaviours"
+    require(isinstance(longest, int | np.integer) and 0 <= longest <= LONGEST, "longest", longest, allowed)
     require(observed in (2, 3), "observed", observed, "2 or 3 bits a step")
     levels = [_start()]
     for length in range(1, longest + 1):
@@ -94,7 +92,7 @@ def census(longest: int, observed: int = 3, progress: Progress | None = None) ->
     return _with_constants(*_cores(levels), longest)
 
 
-def _expected(longest: int) -> float:
+def expected(longest: int) -> float:
     """Behaviours of programs of at most `longest` instructions, extrapolated from 3,752,670 at 14: 2.8 times for each one more."""
     return 3_752_670 * 2.8 ** (longest - 14)
 

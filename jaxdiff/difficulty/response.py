@@ -57,7 +57,9 @@ class Thresholds(NamedTuple):
     target: np.ndarray
 
 
-def thresholds(weights: Any, rewards: Any, gammas: Any, side: Side = "positive", multiplicity: Any = None) -> Thresholds:
+def thresholds(
+    weights: Any, rewards: Any, gammas: Any, side: Side = "positive", multiplicity: Any = None, mean: float | None = None
+) -> Thresholds:
     """Success sets for tolerance levels gamma (Equations 8 to 10).
 
     Args:
@@ -66,9 +68,12 @@ def thresholds(weights: Any, rewards: Any, gammas: Any, side: Side = "positive",
         gammas: in 0..1, [G].
         side: "positive" or "negative".
         multiplicity: how many equal policies each item stands for, [n]; 1 when None.
+        mean: R_mean of Equation 8; the mean over the policies when None. To be given where they have a distribution under which the
+            mean is known.
 
     Raises:
-        InputError: empty or unequal arrays, weights that are not positive, rewards that are not finite, gamma outside 0..1.
+        InputError: empty or unequal arrays, weights that are not positive, rewards that are not finite, gamma outside 0..1, a mean
+            outside the rewards.
     """
     w, r, m = _checked(weights, rewards, multiplicity)
     g = np.atleast_1d(np.asarray(gammas, np.float64))
@@ -76,7 +81,9 @@ def thresholds(weights: Any, rewards: Any, gammas: Any, side: Side = "positive",
     wrong = g[~((g >= 0) & (g <= 1))]
     require(wrong.size == 0, "gamma", wrong[0] if wrong.size else None, "0..1")
     require(side in SIDES, "side", side, f"one of {', '.join(SIDES)}")
-    best, mean = (r.max() if side == "positive" else r.min()), np.average(r, weights=m)
+    best = r.max() if side == "positive" else r.min()
+    mean = float(np.average(r, weights=m)) if mean is None else mean
+    require(r.min() - TOLERANCE <= mean <= r.max() + TOLERANCE, "mean", mean, f"between the rewards, {r.min():g}..{r.max():g}")
     target = best - g * (best - mean)
     reach = r if side == "positive" else -r
     order = np.argsort(-reach, kind="stable")
@@ -106,8 +113,12 @@ def first_hit(
     Raises:
         InputError: as for `thresholds`, or an unknown statistic.
     """
+    return draws(thresholds(weights, rewards, gammas, side, multiplicity), statistic)
+
+
+def draws(t: Thresholds, statistic: Statistic = "median") -> np.ndarray:
+    """`first_hit` for given success sets, float64 [G]."""
     require(statistic in STATISTICS, "statistic", statistic, f"one of {', '.join(STATISTICS)}")
-    t = thresholds(weights, rewards, gammas, side, multiplicity)
     if statistic == "median":
         _sizes, first, back = np.unique(t.reached, return_index=True, return_inverse=True)
         return race.medians(t.failures[first], t.weights, t.success[first])[back.reshape(-1)]

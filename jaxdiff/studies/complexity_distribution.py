@@ -148,12 +148,10 @@ def assemble(
         summary = indicators.summarise(chosen[j], reward[i, j], identity=identity[j], random_walk=walker_reward[i, j])
         keep = ~repeated[j] | settings.keep_repeated
         weights, kept = response.universal_weights(chosen[j][keep]), reward[i, j][keep]
-        for a, side in enumerate(response.SIDES):
-            for b, statistic in enumerate(response.STATISTICS):
-                first_hit[i, j, a, b] = response.first_hit(weights, kept, gammas, side, statistic)
+        sets = [response.thresholds(weights, kept, gammas, side) for side in response.SIDES]
+        first_hit[i, j] = [[response.draws(t, statistic) for statistic in response.STATISTICS] for t in sets]
         hit_positive, hit_negative = first_hit[i, j, :, response.STATISTICS.index(settings.statistic)]
-        target_positive, target_negative = (response.thresholds(weights, kept, gammas, side).target for side in response.SIDES)
-        curve = response.curve_through(hit_positive, hit_negative, target_positive, target_negative, gammas)
+        curve = response.curve_through(hit_positive, hit_negative, sets[0].target, sets[1].target, gammas)
         # The side of good rewards, on which 0 is the mean of all policies and 1 the best: its asymptotes are known.
         good = curve.normalised >= 0
         fit = irt.fit_logistic(curve.theta[good], curve.normalised[good], 0.0, 1.0)

@@ -28,6 +28,7 @@ class Measure:
     Examples:
         jaxdiff measure saeca --rules 184 110 122 164 --strategy chained --policies 2000 --steps 300 --out results
         jaxdiff measure --load results/measurement.zarr.zip
+        jaxdiff measure saeca --census 10 --out whole
     """
 
     world: tyro.conf.Positional[str] = "saeca"
@@ -58,6 +59,8 @@ class Measure:
     """What D is the logarithm of: Equation 9 (median), the paper's sum of falses, or the mean draw that succeeds."""
     keep_repeated: bool = False
     """Keep repeated policies in the response curves (the paper removes them)."""
+    census: int | None = None
+    """Measure all programs of at most so many instructions instead of a sample, exactly (1..14; strategy fresh)."""
     out: Path | None = None
     """Folder for the results file and the figures; only the table is printed if not given."""
     load: Path | None = None
@@ -69,6 +72,8 @@ class Measure:
         """Do it; returns the exit code."""
         from jaxdiff.studies import complexity_distribution as study
 
+        if self.census is not None:
+            return self._whole()
         if self.load is not None:
             from jaxdiff.sweep import labelled
 
@@ -91,6 +96,17 @@ class Measure:
         if self.json:
             console.print_json({"settings": dict(dataset.attrs), "rules": as_rows(dataset), "files": [str(p) for p in written]})
         return 0
+
+    def _whole(self) -> int:
+        from jaxdiff.cli import whole
+        from jaxdiff.studies import whole_space
+
+        require(self.world in WORLDS, "world", self.world, f"one of {', '.join(WORLDS)}")
+        require(self.load is None, "load", str(self.load), "not together with census")
+        assert self.census is not None
+        names = ("steps", "width", "start", "observation")
+        settings = whole_space.Settings(self.census, parse_rules(self.rules), **{name: getattr(self, name) for name in names})
+        return whole.show(settings, self.out, self.json)
 
     def _settings(self) -> Any:
         from jaxdiff.studies import complexity_distribution as study

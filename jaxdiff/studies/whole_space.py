@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -78,7 +79,7 @@ def measure(settings: Settings, progress: Progress | None = None) -> xr.Dataset:
     import xarray as xr
 
     def say(what: str) -> Callable[[int, int], None] | None:
-        return None if progress is None else lambda done, of: progress(what, done, of)
+        return None if progress is None else partial(progress, what)
 
     counted = census.census(settings.longest, len(settings.observation), say("count"))
     params = world.paper_world(np.asarray(settings.rules), settings.width, settings.start)

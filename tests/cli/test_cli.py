@@ -92,6 +92,16 @@ def test_reproduce_writes_rows_and_all_figures(tmp_path, monkeypatch, capsys):
     assert {int(p.name.split("_")[1]) for p in tmp_path.glob("figure_*.png")} == set(range(1, 14))
 
 
+def test_the_whole_policy_space(tmp_path, capsys):
+    assert run("measure", "saeca", "--census", "4", "--rules", "110", "164", "--steps", "20", "--out", tmp_path, "--json") == 0
+    captured = capsys.readouterr()
+    shown = json.loads(captured.out.splitlines()[-1])
+    assert (shown["behaviours"], shown["programs"]) == (125, 1555)
+    assert [(row["rule"], row["weighting"]) for row in shown["rows"]][:3] == [(110, "programs"), (164, "programs"), (110, "shortest")]
+    assert "1,555 programs" in captured.err
+    assert {p.name for p in tmp_path.iterdir()} == {"whole_space.zarr.zip", "sampled_and_exact.png"}
+
+
 READ_ONLY = Path("/proc/nothing")
 
 
@@ -120,6 +130,9 @@ def short(tmp_path):
         (["measure", "--load", "nowhere.zarr.zip"], "load is 'nowhere.zarr.zip'"),
         (["measure", "--load", short], "cut short"),
         (["measure", "--rules", "30", "--out", READ_ONLY], "a folder that can be made and written"),
+        (["measure", "--census", "25"], "minutes to count"),
+        (["measure", "--census", "0"], "census is 0"),
+        (["measure", "--census", "3", "--load", "x"], "not together with census"),
         (["reproduce", "--size", "7"], "size is 7"),
         (["reproduce", "--populations", "0"], "populations is 0"),
     ],

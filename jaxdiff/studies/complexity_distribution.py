@@ -28,6 +28,10 @@ STRATEGIES: tuple[Strategy, ...] = ("fresh", "random_walk", "chained", "levin")
 ProgramForm = Literal["raw", "simplified", "shortest"]
 FORMS: tuple[ProgramForm, ...] = ("raw", "simplified", "shortest")
 WALKERS_SHARE = 0.05
+# More policies than that are better counted than sampled (see `whole_space`), and would not fit in memory with everything about them.
+MOST_POLICIES, MOST_STEPS = 2_000_000, 1_000_000
+# Actions are kept while they take no more bytes than this; beyond, their complexity (Figure 13) is left out.
+MOST_ACTIONS = 1 << 28
 Progress = Callable[[str, int, int], None]
 
 
@@ -75,6 +79,11 @@ class Settings:
         require(self.statistic in response.STATISTICS, "statistic", self.statistic, f"one of {', '.join(response.STATISTICS)}")
         require(self.policies >= 2, "policies", self.policies, "an integer of at least 2")
         require(self.populations >= 1, "populations", self.populations, "an integer of at least 1")
+        total = self.policies * self.populations
+        require(
+            total <= MOST_POLICIES, "policies", self.policies, f"at most {MOST_POLICIES:,} in all populations together (here {total:,})"
+        )
+        require(self.steps <= MOST_STEPS, "steps", self.steps, f"1..{MOST_STEPS:,}")
         require(self.walk_steps >= 0, "walk_steps", self.walk_steps, "an integer of at least 0")
         require(0 <= self.seed < 2**32, "seed", self.seed, "an integer from 0 to 2^32 - 1")
         check_observation(self.observation)
@@ -260,13 +269,14 @@ def _evaluate(settings: Settings, programs: np.ndarray, key: jax.Array, progress
         "observation": settings.observation,
         "progress": None if progress is None else lambda done, of: progress("evaluate", done, of),
     }
+    record = len(settings.rules) * settings.policies * settings.steps <= MOST_ACTIONS
     if settings.strategy in ("chained", "levin"):
         sequential = strategies.chained if settings.strategy == "chained" else strategies.levin
-        return sequential(programs, params, settings.steps, walkers=settings.walkers, key=key, record=True, **common)
+        return sequential(programs, params, settings.steps, walkers=settings.walkers, key=key, record=record, **common)
     sets, count = programs.shape[:2]
     flat, walkers = programs.reshape(-1, programs.shape[-1]), sets * settings.walkers
     if settings.strategy == "fresh":
-        e = strategies.fresh(flat, params, settings.steps, walkers=walkers, key=key, record=count, **common)
+        e = strategies.fresh(flat, params, settings.steps, walkers=walkers, key=key, record=count if record else 0, **common)
     else:
         e = strategies.random_walk(key, flat, params, settings.steps, settings.walk_steps, walkers=walkers, **common)
     rules = len(settings.rules)

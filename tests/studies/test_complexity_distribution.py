@@ -50,6 +50,12 @@ def test_actions_are_measured_where_they_are_known(dataset):
         assert (dataset.action_complexity >= 0).all()
 
 
+def test_too_many_actions_are_not_kept(monkeypatch):
+    monkeypatch.setattr(study, "MOST_ACTIONS", 100)
+    for strategy in ("fresh", "chained"):
+        assert "action_complexity" not in study.measure(study.Settings(**{**vars(SMALL), "strategy": strategy}))
+
+
 def test_settings_survive(dataset):
     again = study.settings_of(dataset)
     assert again == study.Settings(**{**vars(SMALL), "strategy": dataset.attrs["strategy"]})
@@ -109,6 +115,8 @@ def test_reproduction_has_every_row_of_the_paper(monkeypatch):
         ({"seed": -1}, "seed is -1"),
         ({"walk_steps": -1}, "walk_steps is -1"),
         ({"longest": 40}, "longest is 40"),
+        ({"policies": 10**9}, "at most 2,000,000 in all populations together"),
+        ({"steps": 10**9}, "steps is 1000000000"),
     ],
 )
 def test_bad_input(change, words):

@@ -9,10 +9,10 @@ import json
 import math
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Console
@@ -20,6 +20,9 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from rich.table import Table
 
 from jaxdiff.core.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Report = Callable[[str, int, int], None]
 # Without a terminal, one line of progress every so many seconds.
@@ -117,3 +120,15 @@ def output_folder(path: Path | None) -> Path | None:
     except OSError as error:
         raise InputError("out", str(path), f"a folder that can be made and written ({error.strerror})") from error
     return path
+
+
+def save_figures(folder: Path, figures: Mapping[str, Figure]) -> list[Path]:
+    """Write figures as PNG files named by their stems, with progress."""
+    from jaxdiff.plots import files
+
+    written = []
+    with progress() as report:
+        for number, (stem, figure) in enumerate(figures.items()):
+            report("draw", number, len(figures))
+            written.append(files.save(figure, folder / f"{stem}.png"))
+    return written

@@ -242,11 +242,9 @@ def write(dataset: xr.Dataset, folder: Path | None, save_data: bool = True) -> l
     """Results file and figures under `folder`; nothing without one."""
     if folder is None:
         return []
-    from jaxdiff.plots import files, measurement
+    from jaxdiff.plots import measurement
     from jaxdiff.studies import complexity_distribution as study
     from jaxdiff.sweep import labelled
 
     written = [labelled.save(dataset, folder / "measurement", study.KIND)] if save_data else []
-    for stem, figure in measurement.measurement_figures(dataset).items():
-        written.append(files.save(figure, folder / f"{stem}.png"))
-    return written
+    return written + console.save_figures(folder, measurement.measurement_figures(dataset))

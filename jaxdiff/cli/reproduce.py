@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import tyro
 
 from jaxdiff.cli import console
+from jaxdiff.core.files import whole
 
 if TYPE_CHECKING:
     from jaxdiff.studies.reproduction import Reproduction, Row
@@ -78,18 +79,16 @@ class Reproduce:
         return 0
 
     def _write(self, folder: Path, result: Reproduction) -> list[Path]:
-        from jaxdiff.plots import files, paper
+        from jaxdiff.plots import paper
         from jaxdiff.studies import complexity_distribution
         from jaxdiff.sweep import labelled
 
         written = [labelled.save(dataset, folder / name, complexity_distribution.KIND) for name, dataset in result.datasets.items()]
-        rows = folder / "rows.json"
-        rows.write_text(json.dumps([row.as_dict() for row in result.rows], indent=1) + "\n")
-        written.append(rows)
+        with whole(folder / "rows.json") as beside:
+            beside.write_text(json.dumps([row.as_dict() for row in result.rows], indent=1) + "\n")
         data = result.datasets
-        for stem, figure in paper.paper_figures(data["chained"], fresh=data["fresh"], larger=data["larger"]).items():
-            written.append(files.save(figure, folder / f"{stem}.png"))
-        return written
+        figures = paper.paper_figures(data["chained"], fresh=data["fresh"], larger=data["larger"])
+        return [*written, folder / "rows.json", *console.save_figures(folder, figures)]
 
 
 def _table(name: str, rows: list[Row]) -> object:

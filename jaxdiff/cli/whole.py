@@ -75,10 +75,10 @@ def _table(dataset: xr.Dataset, weighting: str) -> Table:
 def _write(dataset: xr.Dataset, folder: Path | None) -> list[str]:
     if folder is None:
         return []
-    from jaxdiff.plots import files, whole_space
+    from jaxdiff.plots import whole_space
     from jaxdiff.studies import whole_space as study
     from jaxdiff.sweep import labelled
 
-    written = [labelled.save(dataset, folder / "whole_space", study.KIND)]
-    written.append(files.save(whole_space.sampled_and_exact(dataset), folder / "sampled_and_exact.png"))
-    return [str(path) for path in written]
+    data = labelled.save(dataset, folder / "whole_space", study.KIND)
+    figures = console.save_figures(folder, {"sampled_and_exact": whole_space.sampled_and_exact(dataset)})
+    return [str(path) for path in (data, *figures)]

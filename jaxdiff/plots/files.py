@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from matplotlib.figure import Figure
 
-from jaxdiff.core.errors import InputError, require
+from jaxdiff.core.errors import require
+from jaxdiff.core.files import whole
 
 # What would make two files of the same figure differ.
 _METADATA: dict[str, dict[str, Any]] = {
@@ -20,7 +19,7 @@ _METADATA: dict[str, dict[str, Any]] = {
 
 
 def save(figure: Figure, path: str | Path, dpi: float = 110) -> Path:
-    """Write a figure: beside its place first, then moved there.
+    """Write a figure.
 
     Args:
         figure: what to write.
@@ -38,18 +37,6 @@ def save(figure: Figure, path: str | Path, dpi: float = 110) -> Path:
     suffix = path.suffix.lower()
     require(suffix in _METADATA, "path", str(path), "a file name that ends in .png, .svg or .pdf")
     require(dpi > 0, "dpi", dpi, "a number above 0")
-    try:
-        descriptor, name = tempfile.mkstemp(suffix=suffix, prefix=".", dir=path.parent)
-    except OSError as error:
-        raise InputError("path", str(path.parent), f"a folder that can be written ({error.strerror})") from error
-    os.close(descriptor)
-    try:
-        figure.savefig(name, format=suffix[1:], dpi=dpi, metadata=_METADATA[suffix])
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with whole(path) as beside:
+        figure.savefig(beside, format=suffix[1:], dpi=dpi, metadata=_METADATA[suffix])
     return path

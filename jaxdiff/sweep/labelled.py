@@ -1,20 +1,19 @@
 """One labelled file for one study: an xarray dataset in a zipped zarr store.
 
-A file is either whole or absent: it is written beside its place and moved there. What it is and which version wrote it are attributes,
+A file is either whole or absent (`core.files`). What it is and which version wrote it are attributes,
 so that a file of another kind is told apart and refused. A file cut short is noticed by the zip's directory, which stands at its end,
 and a flipped bit by the zip's checksums.
 """
 
 from __future__ import annotations
 
-import os
-import tempfile
 import warnings
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jaxdiff.core.errors import InputError
+from jaxdiff.core.files import whole
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -42,24 +41,11 @@ def save(dataset: xr.Dataset, path: str | Path, kind: str) -> Path:
     path = Path(path)
     path = path if path.name.endswith(SUFFIX) else path.with_name(path.name + SUFFIX)
     dataset = dataset.assign_attrs(jaxdiff_kind=kind, jaxdiff_format=FORMAT)
-    try:
-        descriptor, name = tempfile.mkstemp(suffix=SUFFIX, prefix=".", dir=path.parent)
-    except OSError as error:
-        raise InputError("out", str(path.parent), f"a folder that can be written ({error.strerror})") from error
-    os.close(descriptor)
-    try:
-        with warnings.catch_warnings():
-            # Zarr warns that zip stores cannot be consolidated in place and that a group written twice appears twice; neither happens here.
-            warnings.simplefilter("ignore")
-            with ZipStore(name, mode="w") as store:
-                dataset.to_zarr(store, mode="w", consolidated=False)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with whole(path) as beside, warnings.catch_warnings():
+        # Zarr warns that zip stores cannot be consolidated in place and that a group written twice appears twice; neither happens here.
+        warnings.simplefilter("ignore")
+        with ZipStore(beside, mode="w") as store:
+            dataset.to_zarr(store, mode="w", consolidated=False)
     return path
 
 

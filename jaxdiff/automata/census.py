@@ -56,7 +56,7 @@ class Census:
         This is the paper's population (section 5.2).
         """
         lengths = np.arange(first, self.counts.shape[1])
-        require(len(lengths) > 0, "first", first, f"0..{self.counts.shape[1] - 1}")
+        require(first >= 0 and len(lengths) > 0, "first", first, f"0..{self.counts.shape[1] - 1}")
         return (self.counts[:, first:] / 6.0**lengths).mean(1)
 
     def by_coding_theorem(self) -> np.ndarray:

@@ -59,7 +59,8 @@ class Indicators:
         distinct: different ones among them (as told by `identity`; else different pairs of complexity and reward).
         r_max, r_mean, r_min: Equations 3 to 5.
         hbar: best-policy hardness, Equation 6: least K with the highest reward.
-        hbar_robust: least k such that a share (1 %) of R[<=k] reaches a fraction (95 %) of R_max; NaN where none does.
+        hbar_robust: least k such that a share (1 %) of R[<=k] reaches a fraction (95 %) of R_max (for a negative R_max: is within 5 % of
+            it); NaN where none does.
         hbar_robust_sliced: the same with R[k].
         correlation: Spearman correlation of K and R over all policies.
         correlation_max: Spearman correlation of i = 1..k_max and R_max[<=i] (the paper's Table 1).
@@ -141,7 +142,7 @@ def summarise(
     slices = [_envelope(r[k == i], m[k == i], share) for i in ks]
     upto = [_envelope(r[k <= i], m[k <= i], share) for i in ks]
     r_max, r_min, r_mean = r.max(), r.min(), float(np.average(r, weights=m))
-    reaches = r >= fraction * r_max
+    reaches = r >= r_max - (1 - fraction) * abs(r_max)
     distance = _slice_distances(k, r, m, ks, r_max - r_min)
     spread = _moments(r, m)
     walk = np.asarray([] if random_walk is None else random_walk, np.float64).reshape(-1)
@@ -153,15 +154,15 @@ def summarise(
         r_mean=r_mean,
         r_min=r_min,
         hbar=int(k[r == r_max].min()),
-        hbar_robust=_first(ks, [m[reaches & (k <= i)].sum() >= share * m[k <= i].sum() > 0 for i in ks]),
-        hbar_robust_sliced=_first(ks, [m[reaches & (k == i)].sum() >= share * m[k == i].sum() > 0 for i in ks]),
+        hbar_robust=_first(ks, [_has_share(m[k <= i], reaches[k <= i], share) for i in ks]),
+        hbar_robust_sliced=_first(ks, [_has_share(m[k == i], reaches[k == i], share) for i in ks]),
         correlation=spearman(k, r, m),
         correlation_max=spearman(ks[1:], max_upto[1:]),
         correlation_max_sliced=spearman(ks[1:], max_k[1:]),
         **spread,
         random_walk_mean=walk.mean() if walk.size else np.nan,
         random_walk_sd=walk.std() if walk.size else np.nan,
-        stabilises_at=_stable_from(ks, distance, tolerance),
+        stabilises_at=_stable_from(ks, np.unique(k), distance, tolerance),
         k=ks,
         generated_k=np.bincount(k, m, len(ks)).astype(m.dtype),
         distinct_k=np.array([len(np.unique(identity[k == i])) for i in ks]),
@@ -181,9 +182,10 @@ def spearman(x: Any, y: Any, multiplicity: Any = None) -> float:
     x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
     m = np.ones_like(x) if multiplicity is None else np.asarray(multiplicity, np.float64)
     keep = np.isfinite(x) & np.isfinite(y) & (m > 0)
-    a, b, m = _ranks(x[keep], m[keep]), _ranks(y[keep], m[keep]), m[keep]
-    if not m.size:
+    x, y, m = x[keep], y[keep], m[keep]
+    if not m.size or x.min() == x.max() or y.min() == y.max():
         return float("nan")
+    a, b = _ranks(x, m), _ranks(y, m)
     a, b = a - np.average(a, weights=m), b - np.average(b, weights=m)
     norm = np.sqrt((m * a * a).sum() * (m * b * b).sum())
     return float((m * a * b).sum() / norm) if norm > 0 else float("nan")
@@ -245,6 +247,11 @@ def _ranks(x: np.ndarray, m: np.ndarray) -> np.ndarray:
     return (np.cumsum(size) - (size - 1) / 2)[inverse]
 
 
+def _has_share(m: np.ndarray, reaches: np.ndarray, share: float) -> bool:
+    """Whether at least a share of the items reaches; a share that is exact but for rounding counts."""
+    return bool(m[reaches].sum() >= share * m.sum() * (1 - 1e-12) > 0)
+
+
 def _moments(r: np.ndarray, m: np.ndarray) -> dict[str, float]:
     centred = r - np.average(r, weights=m)
     variance = float(np.average(centred**2, weights=m))
@@ -269,13 +276,13 @@ def _slice_distances(k: np.ndarray, r: np.ndarray, m: np.ndarray, ks: np.ndarray
     return out
 
 
-def _stable_from(ks: np.ndarray, distance: np.ndarray, tolerance: float) -> float:
+def _stable_from(ks: np.ndarray, occupied: np.ndarray, distance: np.ndarray, tolerance: float) -> float:
     """Least k such that every later slice differs from the one before it by less than `tolerance`."""
     defined = np.isfinite(distance)
     unstable = ks[defined & ~(np.nan_to_num(distance, nan=np.inf) < tolerance)]
     if not defined.any() or (unstable.size and unstable[-1] == ks[defined][-1]):
         return float("nan")
-    return float(unstable[-1]) if unstable.size else float(ks[defined][0])
+    return float(unstable[-1]) if unstable.size else float(occupied[0])
 
 
 def _first(ks: np.ndarray, holds: list[bool]) -> float:

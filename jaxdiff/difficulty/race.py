@@ -32,7 +32,7 @@ def first_hit_cdf(failures: np.ndarray, weights: np.ndarray, success: np.ndarray
     return out
 
 
-_NODES, _POINTS = 128, 24
+_NODES, _POINTS = 128, 40
 _LEGENDRE = np.polynomial.legendre.leggauss(_NODES)
 
 
@@ -74,7 +74,7 @@ def _poisson_binomial_cdf(counts: np.ndarray, chance: np.ndarray, m: np.ndarray)
 
     Inside the unit circle G(z) / (1 - z) has the coefficients Pr[X <= m], outside it G(z) / (z - 1) has Pr[X > m]; the first is taken
     for m below the mean, the second above, so that the smaller of the two is computed. The trapezoidal rule with spacing h on a circle
-    of radius exp(-+rho) is exact but for aliases of relative size exp(-2 pi rho / h); with h = 1 / (2 sd) it needs 24 points of the upper
+    of radius exp(-+rho) is exact but for aliases of relative size exp(-2 pi rho / h); with h = 1 / (2 sd) it needs 40 points of the upper
     half plane, whatever the number of terms.
 
     Args:

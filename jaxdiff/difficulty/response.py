@@ -30,7 +30,7 @@ Side = Literal["positive", "negative"]
 SIDES: tuple[Side, ...] = ("positive", "negative")
 Statistic = Literal["median", "mean_falses", "mean_first_hit"]
 STATISTICS: tuple[Statistic, ...] = ("median", "mean_falses", "mean_first_hit")
-# A reward this close below the target counts as reaching it: the target is computed in floating point from the rewards themselves.
+# A reward below the target by this fraction of the largest reward counts as reaching it: the target is computed in floating point.
 TOLERANCE = 1e-12
 
 
@@ -48,6 +48,7 @@ class Thresholds(NamedTuple):
         success: W, weight of those that reach it, [G].
         reached: items that reach it, in descending order of reward, int64 [G].
         target: rewards [G].
+        mean: R_mean.
     """
 
     weights: np.ndarray
@@ -55,6 +56,7 @@ class Thresholds(NamedTuple):
     success: np.ndarray
     reached: np.ndarray
     target: np.ndarray
+    mean: float
 
 
 def thresholds(
@@ -82,19 +84,21 @@ def thresholds(
     require(wrong.size == 0, "gamma", wrong[0] if wrong.size else None, "0..1")
     require(side in SIDES, "side", side, f"one of {', '.join(SIDES)}")
     best = r.max() if side == "positive" else r.min()
-    mean = float(np.average(r, weights=m)) if mean is None else mean
-    require(r.min() - TOLERANCE <= mean <= r.max() + TOLERANCE, "mean", mean, f"between the rewards, {r.min():g}..{r.max():g}")
+    slack = TOLERANCE * float(np.abs(r).max())
+    mean = float(np.average(r, weights=m)) if mean is None else float(mean)
+    require(r.min() - slack <= mean <= r.max() + slack, "mean", mean, f"between the rewards, {r.min():g}..{r.max():g}")
+    mean = min(max(mean, r.min()), r.max())
     target = best - g * (best - mean)
     reach = r if side == "positive" else -r
     order = np.argsort(-reach, kind="stable")
     signed = target if side == "positive" else -target
-    reached = np.searchsorted(-reach[order], -(signed - TOLERANCE), side="right")
+    reached = np.searchsorted(-reach[order], -(signed - slack), side="right")
     distinct, group = np.unique(w, return_inverse=True)
     group = group.reshape(-1)
     total = np.bincount(group, m, len(distinct))
     sizes, back = np.unique(reached, return_inverse=True)
     hits = np.stack([np.bincount(group[order[:s]], m[order[:s]], len(distinct)) for s in sizes])[back.reshape(-1)]
-    return Thresholds(distinct, total - hits, hits @ distinct, reached, target)
+    return Thresholds(distinct, total - hits, hits @ distinct, reached, target, mean)
 
 
 def first_hit(
@@ -164,7 +168,7 @@ def log_size(first_hit: Any) -> np.ndarray:
     return np.log2(np.maximum(np.asarray(first_hit, np.float64), 1.0))
 
 
-@partial(jax.tree_util.register_dataclass, data_fields=["theta", "reward", "normalised", "gamma"], meta_fields=[])
+@partial(jax.tree_util.register_dataclass, data_fields=["theta", "reward", "normalised", "gamma", "mean"], meta_fields=[])
 @dataclass(frozen=True)
 class Curve:
     """Environment response curve (Definition 4), ascending in ability; both sides, G points each.
@@ -174,12 +178,14 @@ class Curve:
         reward: the reward that it reaches with probability 1/2, [2G].
         normalised: the same with R_min, R_mean, R_max at -1, 0, 1, [2G].
         gamma: tolerance level of the point, [2G].
+        mean: R_mean, what ability 0 reaches at least.
     """
 
     theta: Any
     reward: Any
     normalised: Any
     gamma: Any
+    mean: Any
 
 
 def curve(weights: Any, rewards: Any, gammas: Any = None, statistic: Statistic = "median", multiplicity: Any = None) -> Curve:
@@ -191,26 +197,21 @@ def curve(weights: Any, rewards: Any, gammas: Any = None, statistic: Statistic =
         statistic: see `first_hit`.
     """
     g = np.sort(gammas_101() if gammas is None else np.atleast_1d(np.asarray(gammas, np.float64)))
-    drawn, target = (
-        [f(side) for side in SIDES]
-        for f in (
-            lambda side: first_hit(weights, rewards, g, side, statistic, multiplicity),
-            lambda side: thresholds(weights, rewards, g, side, multiplicity).target,
-        )
-    )
-    return curve_through(drawn[0], drawn[1], target[0], target[1], g)
+    positive, negative = (thresholds(weights, rewards, g, side, multiplicity) for side in SIDES)
+    return curve_through(draws(positive, statistic), draws(negative, statistic), positive, negative, g)
 
 
 def curve_through(
-    hit_positive: np.ndarray, hit_negative: np.ndarray, target_positive: np.ndarray, target_negative: np.ndarray, gammas: np.ndarray
+    hit_positive: np.ndarray, hit_negative: np.ndarray, positive: Thresholds, negative: Thresholds, gammas: np.ndarray
 ) -> Curve:
-    """The response curve through known first hits and their targets, all [G], gammas ascending."""
+    """The response curve through known first hits [G] of the two sides, gammas ascending."""
     # Hardest to be bad (gamma = 0) is farthest left; hardest to be good is farthest right.
     return Curve(
         theta=np.concatenate([-log_size(hit_negative), log_size(hit_positive)[::-1]]),
-        reward=np.concatenate([target_negative, target_positive[::-1]]),
+        reward=np.concatenate([negative.target, positive.target[::-1]]),
         normalised=np.concatenate([gammas - 1, (1 - gammas)[::-1]]),
         gamma=np.concatenate([gammas, gammas[::-1]]),
+        mean=positive.mean,
     )
 
 
@@ -221,15 +222,14 @@ def response(curve: Curve, theta: Any, normalised: bool = False) -> np.ndarray:
     """
     theta = np.asarray(theta, np.float64)
     level = np.asarray(curve.normalised if normalised else curve.reward)
+    centre = 0.0 if normalised else float(curve.mean)
     half = len(level) // 2
-    side_theta, side_level = np.asarray(curve.theta), level
-    out = np.empty(theta.shape)
+    out = np.full(theta.shape, np.nan)
     for good, rows in ((True, slice(half, None)), (False, slice(0, half))):
-        ability, reach = np.abs(side_theta[rows]), side_level[rows]
+        ability, reach = np.abs(np.asarray(curve.theta)[rows]), level[rows]
         order = np.argsort(ability, kind="stable")
         best = (np.maximum if good else np.minimum).accumulate(reach[order])
         place = np.searchsorted(ability[order], np.abs(theta) + TOLERANCE, side="right") - 1
-        centre = reach[0] if good else reach[-1]
         mine = theta >= 0 if good else theta < 0
         out = np.where(mine, np.where(place >= 0, best[np.maximum(place, 0)], centre), out)
     return out
@@ -242,7 +242,13 @@ def universal_weights(complexity: Any) -> np.ndarray:
 
 
 def first_hit_monte_carlo(
-    key: jax.Array, weights: Any, rewards: Any, gammas: Any, repeats: int = 400, side: Side = "positive"
+    key: jax.Array,
+    weights: Any,
+    rewards: Any,
+    gammas: Any,
+    repeats: int = 400,
+    side: Side = "positive",
+    multiplicity: Any = None,
 ) -> jax.Array:
     """The paper's estimator (section 5.4): mean number of failures before the first success, over `repeats` random orders.
 
@@ -256,15 +262,24 @@ def first_hit_monte_carlo(
         gammas: in 0..1, [G].
         repeats: random orders.
         side: "positive" or "negative".
+        multiplicity: how many equal policies each item stands for, integers, the shape of rewards [n]; 1 when None. The policies are
+            written out, so this is for thousands, not for billions: those are for `first_hit`.
 
     Returns:
         float32 [G], or [R, G].
 
     Raises:
-        InputError: as for `thresholds`, or no repeats.
+        InputError: as for `thresholds`, no repeats, or more policies than 32 bits can count in all repeats.
     """
     require(repeats >= 1, "repeats", repeats, "an integer of at least 1")
     w, r = np.atleast_2d(np.asarray(weights, np.float64)), np.atleast_2d(np.asarray(rewards, np.float64))
+    require(w.shape == r.shape, "weights", f"of shape {np.shape(weights)}", f"the shape of rewards, {np.shape(rewards)}")
+    if multiplicity is not None:
+        m = np.asarray(multiplicity)
+        good = m.dtype.kind in "iu" and m.shape == r.shape[1:] and len(r) == 1 and bool((m >= 0).all())
+        require(good, "multiplicity", f"of {m.dtype} {m.shape}", f"integers of at least 0, {r.shape[1:]}, for one world")
+        w, r = np.repeat(w, m, axis=1), np.repeat(r, m, axis=1)
+    require(repeats * r.shape[1] < 2**31, "repeats", repeats, f"less than 2^31 / {r.shape[1]} policies")
     reached = np.stack([thresholds(a, b, gammas, side).reached for a, b in zip(w, r, strict=True)])
     order = np.argsort(-r if side == "positive" else r, axis=1, kind="stable")
     # Policies in descending order of reward: item i reaches the target iff i < reached.
@@ -315,4 +330,4 @@ def _checked(weights: Any, rewards: Any, multiplicity: Any) -> tuple[np.ndarray,
         "one number of at least 0 an item",
     )
     keep = m > 0
-    return w[keep], r[keep], m[keep]
+    return w[keep] / w[keep].max(), r[keep], m[keep]  # only ratios of weights matter

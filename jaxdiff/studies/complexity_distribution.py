@@ -160,7 +160,7 @@ def assemble(
         sets = [response.thresholds(weights, kept, gammas, side) for side in response.SIDES]
         first_hit[i, j] = [[response.draws(t, statistic) for statistic in response.STATISTICS] for t in sets]
         hit_positive, hit_negative = first_hit[i, j, :, response.STATISTICS.index(settings.statistic)]
-        curve = response.curve_through(hit_positive, hit_negative, sets[0].target, sets[1].target, gammas)
+        curve = response.curve_through(hit_positive, hit_negative, sets[0], sets[1], gammas)
         # The side of good rewards, on which 0 is the mean of all policies and 1 the best: its asymptotes are known.
         good = curve.normalised >= 0
         fit = irt.fit_logistic(curve.theta[good], curve.normalised[good], 0.0, 1.0)
@@ -177,7 +177,7 @@ def assemble(
     columns.pop("k")
     scalar, by_k, by_point = ("rule", "population"), ("rule", "population", "k"), ("rule", "population", "point")
     variables: dict[str, Any] = {
-        name: (by_point if name.startswith("curve_") else by_k if value.ndim == 3 else scalar, value) for name, value in columns.items()
+        name: (scalar if value.ndim == 2 else by_point if name.startswith("curve_") else by_k, value) for name, value in columns.items()
     }
     variables |= {
         f"program_{name}" if name != "raw" else "program": (("population", "policy", "instruction"), form) for name, form in forms.items()
@@ -257,6 +257,7 @@ LONG_NAMES = {
     "irt_slope_at_b": "its largest slope, a / 4 [1/bit]",
     "irt_rmse": "root mean square of its residuals",
     "curve_theta": "ability [bits]",
+    "curve_mean": "R_mean of the policies that the curve is of",
     "curve_reward": "reward reached with probability 1/2",
     "curve_normalised": "the same with R_min, R_mean, R_max at -1, 0, 1",
 }

@@ -72,6 +72,27 @@ def test_equal_rewards_are_said_to_be_undetermined():
     assert all(np.isnan(x) for x in (s.kurtosis, s.correlation, s.correlation_max, s.random_walk_mean, s.stabilises_at))
 
 
+def test_shares_instead_of_numbers_change_nothing():
+    """Multiplicities may be fractions; what is exact in integers must not be lost to rounding."""
+    for n in range(100, 1100, 100):
+        r = np.zeros(n)
+        r[: n // 100] = 1.0
+        shares = indicators.summarise(np.ones(n, int), r, np.full(n, 1 / n))
+        assert shares.hbar_robust == indicators.summarise(np.ones(n, int), r).hbar_robust == 1
+    rng = np.random.default_rng(0)
+    assert np.isnan(indicators.spearman(np.full(6, 1.0), rng.random(6), rng.random(6)))
+    assert np.isnan(indicators.summarise([1, 2, 3], [0.3] * 3, [0.2, 0.3, 0.5]).correlation)
+
+
+def test_negative_rewards_have_a_robust_hardness():
+    s = indicators.summarise([0, 1, 1], [-3.0, -1.0, -2.0])
+    assert (s.hbar, s.hbar_robust) == (1, 1)
+
+
+def test_what_never_changes_is_stable_from_the_first_slice_on():
+    assert indicators.summarise([0, 0, 1, 1, 2, 2], [0, 1.0, 0, 1, 0, 1]).stabilises_at == 0
+
+
 def test_slices_that_settle():
     rng = np.random.default_rng(0)
     k = np.repeat(np.arange(6), 3000)

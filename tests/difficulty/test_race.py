@@ -37,3 +37,17 @@ def test_more_nodes_change_nothing(monkeypatch):
     monkeypatch.setattr(race, "_LEGENDRE", np.polynomial.legendre.leggauss(2 * race._NODES))
     monkeypatch.setattr(race, "_POINTS", 2 * race._POINTS)
     np.testing.assert_allclose(race.first_hit_cdf(failures, weights, success, m), coarse, atol=1e-9)
+
+
+def test_a_huge_group_far_from_its_mean():
+    """16 failures of a million rare ones: against a fine trapezoidal rule in the logarithm of time."""
+    failures, weights, success, m = np.array([[1e6, 3, 4]]), 2.0 ** -np.array([13.0, 7, 5]), np.array([8.0]), 16
+    t = np.exp(np.linspace(-40, np.log(5.0), 4001))
+    below = []
+    for chance in -np.expm1(-t[:, None] * weights):
+        mass = stats.binom.pmf(np.arange(m + 1), 1e6, chance[0])
+        for count, p in ((3, chance[1]), (4, chance[2])):
+            mass = np.convolve(mass, stats.binom.pmf(np.arange(count + 1), count, p))[: m + 1]
+        below.append(mass.sum())
+    wanted = 1 - np.trapezoid(8 * t * np.exp(-8 * t) * (1 - np.array(below)), np.log(t))
+    assert race.first_hit_cdf(failures, weights, success, np.array([m]))[0] == pytest.approx(wanted, abs=1e-11)

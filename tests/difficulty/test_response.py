@@ -185,6 +185,33 @@ def test_curve_and_response_function():
         assert response.difficulty(weights, rewards, 1 - reach if reach else 1.0)[0] <= theta + 1e-9
 
 
+def test_a_curve_of_few_tolerances_still_starts_at_the_mean():
+    c = response.curve(np.ones(4), [0.0, 1.0, 2.0, 9.0], [0.0])
+    assert c.theta.tolist() == [-1.0, 1.0]
+    assert response.response(c, [0.0, -0.1, 1.0, -1.0]).tolist() == [3.0, 3.0, 9.0, 0.0]
+    assert response.response(c, [0.0, 1.0], normalised=True).tolist() == [0.0, 1.0]
+    assert np.isnan(response.response(c, np.nan))
+
+
+@pytest.mark.parametrize("scale", [1e-13, 1.0, 1.1e5, 1e12])
+def test_the_unit_of_rewards_and_weights_does_not_matter(scale):
+    rewards = np.array([2, 0, 0, 1, 2, 2, 1, 4.0])
+    weights = 2.0 ** -np.array([0, 3, 60, 60, 59, 1, 2, 5.0])
+    gammas = np.array([0.0, 0.5, 0.8, 1.0])
+    for statistic in response.STATISTICS:
+        wanted = response.first_hit(weights, rewards, gammas, "positive", statistic)
+        np.testing.assert_allclose(response.first_hit(weights, rewards * scale, gammas, "positive", statistic), wanted)
+        np.testing.assert_allclose(response.first_hit(weights * 1e-280, rewards, gammas, "positive", statistic), wanted)
+    assert response.first_hit(np.ones(7), np.full(7, 1e6 + 0.1), [0, 0.5, 1]).tolist() == [1, 1, 1]
+
+
+def test_monte_carlo_with_multiplicity_is_repetition():
+    w, r, m = np.array([1.0, 0.5, 0.25]), np.array([0.1, 0.9, 0.5]), np.array([5, 1, 3])
+    got = response.first_hit_monte_carlo(jax.random.key(7), w, r, GAMMAS, 200, multiplicity=m)
+    again = response.first_hit_monte_carlo(jax.random.key(7), np.repeat(w, m), np.repeat(r, m), GAMMAS, 200)
+    np.testing.assert_array_equal(got, again)
+
+
 def test_equal_rewards_are_hit_at_once():
     c = response.curve(np.ones(5), np.full(5, 0.3))
     assert (c.theta == 0).all()
@@ -210,6 +237,10 @@ W, R = np.ones(3), np.arange(3.0)
         (lambda: response.first_hit(W, R, 0.0, "positive", "mode"), "statistic is 'mode'"),
         (lambda: response.first_hit(W, R, 0.0, multiplicity=[0, 0, 0]), "multiplicity"),
         (lambda: response.q(W, R, 0.0, sizes=[0]), "sizes"),
+        (lambda: response.thresholds(W, R, 0.0, mean=5.0), "mean is 5.0"),
+        (lambda: response.first_hit_monte_carlo(jax.random.key(0), W, R, [0.0], multiplicity=[0.5, 1, 1]), "integers of at least 0"),
+        (lambda: response.first_hit_monte_carlo(jax.random.key(0), W, [R, R], [0.0]), "the shape of rewards"),
+        (lambda: response.first_hit_monte_carlo(jax.random.key(0), W, R, [0.0], 2**30), "less than"),
         (lambda: response.first_hit_monte_carlo(jax.random.key(0), W, R, [0.0], 0), "repeats is 0"),
         (lambda: response.first_hit_monte_carlo(jax.random.key(0), [1, 1, 0], R, [0.0]), "weights is 0.0"),
     ],

@@ -106,3 +106,24 @@ def test_the_library_speaks_of_no_machine():
         assert "/root/" not in text, path
         assert "pypi.org" not in text, path
         assert "--index-url" not in text, path
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("value", ["5", None, 2.5, [3]])
+def test_what_is_no_integer_is_refused_by_name(value):
+    from jaxdiff.automata import strategies, world
+    from jaxdiff.core.errors import InputError
+    from jaxdiff.difficulty import response
+    from jaxdiff.studies import complexity_distribution as study
+
+    for argument, call in {
+        "steps": lambda: strategies.fresh([[0]], world.paper_world(110), value),
+        "width": lambda: world.SAECA(width=value),
+        "policies": lambda: study.Settings(policies=value),
+        "repeats": lambda: response.first_hit_monte_carlo(None, [1.0], [1.0], 0.0, value),
+    }.items():
+        with pytest.raises(InputError, match=f"{argument} is"):
+            call()
+    for call in (lambda: response.first_hit(["a"], [1.0], 0.0), lambda: response.first_hit([1.0], [1.0], "x")):
+        with pytest.raises(InputError, match="allowed"):
+            call()

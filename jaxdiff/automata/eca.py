@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from jaxdiff.core.errors import InputError, require
+from jaxdiff.core.errors import InputError, as_array, require
 
 WORD = 32
 
@@ -112,7 +112,7 @@ def check_rule(rule: Any) -> None:
 
 def check_cells(cells: Any) -> None:
     """Refuse configurations that are too narrow or hold something other than 0 and 1 (concrete values only)."""
-    shape = np.shape(cells)
+    shape = cells.shape if isinstance(cells, Tracer) else as_array("cells", cells, "0 and 1 only, [..., N]").shape
     require(len(shape) >= 1 and shape[-1] >= 3, "width", shape[-1] if shape else 0, "an integer of at least 3")
     if not isinstance(cells, Tracer):
         value = np.asarray(cells)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jaxdiff.core.errors import InputError, require
+from jaxdiff.core.errors import InputError, as_array, require
 
 OPCODES = ("back", "fwd", "Vaddm", "Vadd1", "Uaddm", "Uadd1")
 BACK, FWD, VADDM, VADD1, UADDM, UADD1 = range(6)
@@ -25,7 +25,7 @@ def checked(programs: object, longest: int, argument: str = "programs") -> np.nd
     Raises:
         InputError: not integers, no program, an opcode outside 0..5, an instruction after the padding, too many instructions.
     """
-    value = np.asarray(programs)
+    value = as_array(argument, programs, "integers [..., L]")
     require(value.ndim >= 1 and value.dtype.kind in "iu", argument, f"an array of {value.dtype} {value.shape}", "integers [..., L]")
     require(int(np.prod(value.shape[:-1])) > 0, argument, "empty", "at least one program")
     wrong = value[(value < -1) | (value > UADD1)]

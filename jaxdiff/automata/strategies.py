@@ -19,7 +19,7 @@ import numpy as np
 from jaxdiff.automata import ring, rollouts
 from jaxdiff.automata.compiled import Linear, check_observation, check_programs, compile_programs, longest_program
 from jaxdiff.automata.world import Params, batched
-from jaxdiff.core.errors import require
+from jaxdiff.core.errors import require, require_integer
 
 # Lanes (worlds x policies) that are simulated in one call; more are done in several, so memory stays bounded. A CPU is fastest while a
 # call's words stay in its caches, an accelerator when there is work for all of its lanes.
@@ -122,7 +122,7 @@ def random_walk(
 
     Args and errors as for `fresh`; the walk is not rewarded and not remembered.
     """
-    require(walk_steps >= 0, "walk_steps", walk_steps, "an integer of at least 0")
+    require_integer("walk_steps", walk_steps, 0)
     return _independent(programs, params, steps, walkers, key, observation, progress, walk_steps)
 
 
@@ -240,8 +240,9 @@ def _programs(programs: Any, observation: str, dimensions: tuple[int, ...], allo
 
 
 def _check(params: Params, steps: int, walkers: int, key: jax.Array | None) -> None:
-    require(isinstance(steps, int | np.integer) and steps >= 1, "steps", steps, "an integer of at least 1")
-    require(walkers >= 0, "walkers", walkers, "an integer of at least 0")
+    require(isinstance(params, Params), "params", params, "automata.world.Params, such as paper_world(110)")
+    require_integer("steps", steps, 1)
+    require_integer("walkers", walkers, 0)
     require(walkers == 0 or key is not None, "key", key, "a PRNG key when there are random walkers")
     width = np.shape(params.cells)[-1]
     require(ring.limbs_for(width, steps) > 0, "width", width, f"a width whose sum of {steps} rewards fits in 63 bits")

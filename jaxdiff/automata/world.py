@@ -20,7 +20,7 @@ from jax.core import Tracer
 from jaxdiff.automata import eca, ring
 from jaxdiff.automata.compiled import check_observation
 from jaxdiff.core.environment import Environment, Transition
-from jaxdiff.core.errors import InputError, require
+from jaxdiff.core.errors import InputError, require, require_integer
 from jaxdiff.core.spaces import MultiDiscrete
 
 MOVES = ("stay", "right", "left")
@@ -68,7 +68,9 @@ def paper_world(rule: Any, width: int = PAPER_WIDTH, position: int | None = None
     Raises:
         InputError: rule, width or position out of range.
     """
-    require(isinstance(width, int | np.integer) and width >= 3, "width", width, "an integer of at least 3")
+    require_integer("width", width, 3)
+    if position is not None:
+        require_integer("position", position, 0, width - 1)
     eca.check_rule(rule)
     rule = np.asarray(rule, np.int32)
     cells = np.broadcast_to(np.arange(width, dtype=np.uint8) % 2, (*rule.shape, width))
@@ -135,14 +137,13 @@ class SAECA(Environment[State, Params]):
     start: int | None = None
 
     def __post_init__(self) -> None:
-        require(isinstance(self.width, int | np.integer) and self.width >= 3, "width", self.width, "an integer of at least 3")
-        require(isinstance(self.steps, int | np.integer) and self.steps >= 1, "steps", self.steps, "an integer of at least 1")
+        require_integer("width", self.width, 3)
+        require_integer("steps", self.steps, 1)
         require(
             ring.limbs_for(self.width, self.steps) > 0, "width", self.width, f"a width whose sum of {self.steps} rewards fits in 63 bits"
         )
-        require(
-            self.start is None or 0 <= self.start < self.width, "start", self.start, f"0..{self.width - 1}, a cell of the ring (0-based)"
-        )
+        if self.start is not None:
+            require_integer("start", self.start, 0, self.width - 1)
         check_observation(self.observation)
 
     @property

@@ -6,6 +6,12 @@ and refused with one sentence that names the argument, the value it had and what
 
 from __future__ import annotations
 
+import operator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
 
 class InputError(ValueError):
     """An argument from outside is not acceptable.
@@ -35,3 +41,23 @@ def require(condition: bool, argument: str, value: object, allowed: str) -> None
     """Raise `InputError` unless `condition` holds."""
     if not condition:
         raise InputError(argument, value, allowed)
+
+
+def require_integer(argument: str, value: Any, low: int, high: int | None = None) -> None:
+    """Raise `InputError` unless `value` is an integer from `low` to `high` (or of at least `low`)."""
+    allowed = f"an integer of at least {low}" if high is None else f"an integer from {low} to {high}"
+    try:
+        number = operator.index(value)
+    except TypeError as error:
+        raise InputError(argument, value, allowed) from error
+    require(low <= number and (high is None or number <= high), argument, value, allowed)
+
+
+def as_array(argument: str, value: Any, allowed: str, dtype: Any = None) -> np.ndarray:
+    """`value` as a NumPy array (of a dtype), or an `InputError` where it cannot be one."""
+    import numpy as np
+
+    try:
+        return np.asarray(value, dtype)
+    except (TypeError, ValueError) as error:
+        raise InputError(argument, value, allowed) from error

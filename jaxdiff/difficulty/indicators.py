@@ -14,7 +14,7 @@ import jax
 import numpy as np
 from scipy import stats
 
-from jaxdiff.core.errors import require
+from jaxdiff.core.errors import as_array, require
 
 
 @partial(
@@ -214,11 +214,12 @@ def normalise(reward: Any, centre: float, low: float, high: float) -> np.ndarray
 
 def checked_items(complexity: Any, reward: Any, multiplicity: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Complexity int64, reward float64, multiplicity (int64 or float64), each [n], or a refusal."""
-    k, r = np.asarray(complexity), np.asarray(reward, np.float64)
+    k, r = as_array("complexity", complexity, "integers [n]"), as_array("reward", reward, "numbers [n]", np.float64)
+    require(k.dtype.kind in "iu" or k.size == 0, "complexity", f"of {k.dtype}", "integers of at least 0")
     require(k.ndim == 1 and k.shape == r.shape, "complexity", f"of shape {k.shape}", f"the shape of reward, {r.shape}, one axis")
     require(k.size > 0, "reward", "empty", "at least one policy")
     require(bool(np.isfinite(r).all()), "reward", "not finite at item " + str(int(np.argmin(np.isfinite(r)))), "finite numbers")
-    require(k.dtype.kind in "iu" and int(k.min()) >= 0, "complexity", k.min() if k.size else None, "integers of at least 0")
+    require(int(k.min()) >= 0, "complexity", k.min(), "integers of at least 0")
     m = np.ones(k.shape, np.int64) if multiplicity is None else np.asarray(multiplicity)
     require(
         m.shape == k.shape and bool((m >= 0).all()) and float(m.sum()) > 0,

@@ -14,7 +14,7 @@ import jax
 import numpy as np
 from scipy import interpolate, optimize, special
 
-from jaxdiff.core.errors import require
+from jaxdiff.core.errors import as_array, require
 
 
 def logistic(theta: Any, a: Any, b: Any, c: Any = 0.0, d: Any = 1.0) -> np.ndarray:
@@ -146,7 +146,7 @@ def discrimination(theta: Any, reward: Any, at: Any) -> np.ndarray:
 
 
 def _checked(theta: Any, reward: Any) -> tuple[np.ndarray, np.ndarray]:
-    x, y = np.asarray(theta, np.float64), np.asarray(reward, np.float64)
+    x, y = (as_array(name, v, "numbers [n]", np.float64) for name, v in (("theta", theta), ("reward", reward)))
     require(
         x.ndim == 1 and x.shape == y.shape and x.size > 0,
         "theta",

@@ -23,7 +23,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxdiff.core.errors import require
+from jaxdiff.core.errors import as_array, require, require_integer
 from jaxdiff.difficulty import race
 
 Side = Literal["positive", "negative"]
@@ -78,7 +78,7 @@ def thresholds(
             outside the rewards.
     """
     w, r, m = _checked(weights, rewards, multiplicity)
-    g = np.atleast_1d(np.asarray(gammas, np.float64))
+    g = np.atleast_1d(as_array("gamma", gammas, "0..1", np.float64))
     require(g.ndim == 1 and g.size > 0, "gamma", f"an array of shape {g.shape}", "a number or [G]")
     wrong = g[~((g >= 0) & (g <= 1))]
     require(wrong.size == 0, "gamma", wrong[0] if wrong.size else None, "0..1")
@@ -271,7 +271,7 @@ def first_hit_monte_carlo(
     Raises:
         InputError: as for `thresholds`, no repeats, or more policies than 32 bits can count in all repeats.
     """
-    require(repeats >= 1, "repeats", repeats, "an integer of at least 1")
+    require_integer("repeats", repeats, 1)
     w, r = np.atleast_2d(np.asarray(weights, np.float64)), np.atleast_2d(np.asarray(rewards, np.float64))
     require(w.shape == r.shape, "weights", f"of shape {np.shape(weights)}", f"the shape of rewards, {np.shape(rewards)}")
     if multiplicity is not None:
@@ -315,7 +315,7 @@ def _monte_carlo(key: jax.Array, log_weights: jax.Array, reached: jax.Array, rep
 
 
 def _checked(weights: Any, rewards: Any, multiplicity: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    w, r = np.asarray(weights, np.float64), np.asarray(rewards, np.float64)
+    w, r = (as_array(name, x, "numbers [n]", np.float64) for name, x in (("weights", weights), ("rewards", rewards)))
     require(w.ndim == 1 and w.shape == r.shape, "weights", f"of shape {w.shape}", f"the shape of rewards, {r.shape}, one axis")
     require(w.size > 0, "rewards", "empty", "at least one policy")
     wrong = w[~((w > 0) & np.isfinite(w))]

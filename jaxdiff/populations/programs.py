@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxdiff.automata.apl import OPCODES
-from jaxdiff.core.errors import require
+from jaxdiff.core.errors import require_integer
 
 LONGEST = 20
 
@@ -27,9 +27,10 @@ def sample(key: jax.Array, count: int, longest: int = LONGEST, populations: int 
     Raises:
         InputError: a count, length or number of populations below 1.
     """
-    require(count >= 1, "policies", count, "an integer of at least 1")
-    require(longest >= 1, "longest", longest, "an integer of at least 1")
-    require(populations is None or populations >= 1, "populations", populations, "an integer of at least 1")
+    require_integer("policies", count, 1)
+    require_integer("longest", longest, 1)
+    if populations is not None:
+        require_integer("populations", populations, 1)
     shape = (count,) if populations is None else (populations, count)
     key_length, key_op = jax.random.split(key)
     length = jax.random.randint(key_length, shape, 1, longest + 1, dtype=jnp.int32)

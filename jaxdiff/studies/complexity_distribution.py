@@ -15,7 +15,7 @@ import numpy as np
 
 from jaxdiff.automata import apl, rollouts, strategies, world
 from jaxdiff.automata.compiled import check_observation, longest_program
-from jaxdiff.core.errors import require
+from jaxdiff.core.errors import require, require_integer
 from jaxdiff.difficulty import complexity, indicators, irt, response
 from jaxdiff.populations import programs as population
 
@@ -72,23 +72,23 @@ class Settings:
     keep_repeated: bool = False
 
     def __post_init__(self) -> None:
-        require(len(self.rules) > 0, "rules", self.rules, "at least one rule")
+        require(isinstance(self.rules, tuple | list) and len(self.rules) > 0, "rules", self.rules, "at least one rule, (110,)")
         require(len(set(self.rules)) == len(self.rules), "rules", self.rules, "every rule once")
         require(self.strategy in STRATEGIES, "strategy", self.strategy, f"one of {', '.join(STRATEGIES)}")
         require(self.form in FORMS, "form", self.form, f"one of {', '.join(FORMS)}")
         require(self.statistic in response.STATISTICS, "statistic", self.statistic, f"one of {', '.join(response.STATISTICS)}")
-        require(self.policies >= 2, "policies", self.policies, "an integer of at least 2")
-        require(self.populations >= 1, "populations", self.populations, "an integer of at least 1")
+        require_integer("policies", self.policies, 2)
+        require_integer("populations", self.populations, 1)
         total = self.policies * self.populations
         require(
             total <= MOST_POLICIES, "policies", self.policies, f"at most {MOST_POLICIES:,} in all populations together (here {total:,})"
         )
-        require(self.steps <= MOST_STEPS, "steps", self.steps, f"1..{MOST_STEPS:,}")
-        require(self.walk_steps >= 0, "walk_steps", self.walk_steps, "an integer of at least 0")
-        require(0 <= self.seed < 2**32, "seed", self.seed, "an integer from 0 to 2^32 - 1")
+        require_integer("steps", self.steps, 1, MOST_STEPS)
+        require_integer("walk_steps", self.walk_steps, 0, MOST_STEPS)
+        require_integer("seed", self.seed, 0, 2**32 - 1)
         check_observation(self.observation)
         most = longest_program(self.observation)
-        require(1 <= self.longest <= most, "longest", self.longest, f"1..{most} instructions with observation {self.observation}")
+        require_integer("longest", self.longest, 1, most)
         # The world checks width, start, steps and observation; the parameters check the rules.
         env = world.SAECA(width=self.width, steps=self.steps, observation=self.observation, start=self.start)
         world.paper_world(np.asarray(self.rules), env.width, env.start)

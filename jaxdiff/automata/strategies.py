@@ -123,6 +123,7 @@ def random_walk(
     Args and errors as for `fresh`; the walk is not rewarded and not remembered.
     """
     require_integer("walk_steps", walk_steps, 0)
+    require(key is not None, "key", key, "a PRNG key")
     return _independent(programs, params, steps, walkers, key, observation, progress, walk_steps)
 
 

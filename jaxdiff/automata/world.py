@@ -190,6 +190,9 @@ class SAECA(Environment[State, Params]):
 
     def reset_env(self, key: jax.Array, params: Params) -> tuple[jax.Array, State]:
         """The start of `params`; the world is deterministic, the key decides nothing."""
+        require(
+            np.shape(params.cells)[-1] == self.width, "width", np.shape(params.cells)[-1], f"{self.width} cells, as the environment has"
+        )
         limbs = ring.limbs_for(self.width, self.steps)
         state = State(
             cells=jnp.asarray(params.cells).astype(jnp.uint8),

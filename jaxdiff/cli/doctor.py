@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import tyro
 
 from jaxdiff.cli import console
+from jaxdiff.core.errors import InputError
 
 PACKAGES = ("jaxdiff", "jax", "jaxlib", "numpy", "scipy", "xarray", "zarr", "matplotlib", "tyro", "rich")
 
@@ -28,7 +29,10 @@ class Doctor:
         import jax
 
         versions = {name: _version(name) for name in PACKAGES}
-        devices = [f"{d.platform}: {d.device_kind}" for d in jax.devices()]
+        try:
+            devices = [f"{d.platform}: {d.device_kind}" for d in jax.devices()]
+        except (RuntimeError, AssertionError) as error:  # what JAX raises where the wanted platform cannot be started
+            raise InputError("platform", str(_setting("jax_platforms") or "default"), f"one that JAX can start here ({error})") from error
         cache = _setting("jax_compilation_cache_dir") or "off (set JAX_COMPILATION_CACHE_DIR to keep compiled kernels between runs)"
         checks = _checks()
         screen = console.console(self.json)

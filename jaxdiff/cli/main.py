@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import os
 import sys
 from typing import Annotated
 
@@ -31,6 +33,9 @@ def main(arguments: list[str] | None = None) -> int:
     Returns:
         0, or 1 where a self-check failed, or 2 for bad input.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # what the terminal's encoding lacks is no reason to die
     try:
         command: Measure | Reproduce | List | Doctor = tyro.cli(
             Command, prog="jaxdiff", description=ABOUT, args=arguments, config=(tyro.conf.OmitArgPrefixes,)
@@ -40,9 +45,12 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"jaxdiff: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        # Somebody reads only the first lines, as `head` does.
-        sys.stderr.close()
+        # Somebody reads only the first lines, as `head` does: what Python still wants to write at exit goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        print(f"jaxdiff: cannot use {error.filename or 'a file'}: {error.strerror or error}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print("jaxdiff: interrupted", file=sys.stderr)
         return 130

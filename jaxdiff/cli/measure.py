@@ -85,12 +85,12 @@ class Measure:
             folder = console.output_folder(self.out)
             with console.progress() as report:
                 dataset = study.measure(settings, report)
+        written = write(dataset, folder, save_data=self.load is None)  # before printing: a reader of the output may stop early
         screen = console.console(self.json)
         screen.print(indicator_table(dataset))
         screen.print(difficulty_table(dataset))
         for line in reading(dataset):
             screen.print(line, soft_wrap=True)
-        written = write(dataset, folder, save_data=self.load is None)
         for path in written:
             screen.print(f"wrote {path}", soft_wrap=True)
         if self.json:
@@ -133,7 +133,7 @@ def parse_rules(words: tuple[str, ...]) -> tuple[int, ...]:
     if words == ("all",):
         return tuple(range(256))
     for word in words:
-        if not word.removeprefix("-").isdigit() or not 0 <= int(word) <= 255:
+        if not (word.isascii() and word.removeprefix("-").isdecimal()) or not 0 <= int(word) <= 255:
             raise InputError("rules", word, "rule numbers from 0 to 255, or the word all")
     return tuple(int(word) for word in words)
 
@@ -227,14 +227,23 @@ def reading(dataset: xr.Dataset) -> list[str]:
         return " > ".join(f"{row['rule']} ({row['difficulty_positive'][gamma]:.1f})" for row in ranked)
 
     known = [row for row in rows if math.isfinite(row["irt_discrimination"])]
-    sharpest = max(known or rows, key=lambda row: row["irt_discrimination"])
+    sharpest = max(known, key=lambda row: row["irt_discrimination"], default=None)
+    where = (
+        f"rule {sharpest['rule']}, around ability {sharpest['irt_location']:.1f}"
+        if sharpest
+        else "undetermined (no curve has enough points)"
+    )
     lines = [
         f"hardest to play best:              rule {order('0')}",
         f"hardest to play well (gamma 0.25): rule {order('0.25')}",
-        f"discriminates best:                rule {sharpest['rule']}, around ability {sharpest['irt_location']:.1f}",
+        f"discriminates best:                {where}",
     ]
     if dataset.attrs["populations"] == 1:
-        lines.append("This is one population; another seed moves D by about a bit. --populations 20 shows medians and 90 % bands.")
+        lines.append(
+            "This is one population; another seed moves D by about a bit. --populations 20 gives medians, and 90 % bands in the figures."
+        )
+    if len(rows) > 8:
+        lines.append("Figures show eight of the rules, at equal ranks from the easiest to the hardest at gamma 0.25.")
     return lines
 
 

@@ -236,9 +236,9 @@ def response(curve: Curve, theta: Any, normalised: bool = False) -> np.ndarray:
 
 
 def universal_weights(complexity: Any) -> np.ndarray:
-    """W = 2^-K, up to normalisation (Equation 11), float64 [n]."""
-    k = np.asarray(complexity, np.float64)
-    return 2.0 ** -(k - (k.min() if k.size else 0.0))
+    """W = 2^-K, up to normalisation (Equation 11), float64 [n]; what is 1,000 bits above the simplest is no rarer than that."""
+    k = as_array("complexity", complexity, "numbers [n]", np.float64)
+    return np.exp2(-np.minimum(k - (k.min() if k.size else 0.0), 1000.0))
 
 
 def first_hit_monte_carlo(

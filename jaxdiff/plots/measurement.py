@@ -30,7 +30,7 @@ def measurement_figures(dataset: xr.Dataset) -> dict[str, Figure]:
         "response_curves": response.curves(dataset, None, rules),
         "rewards_by_complexity": distribution.distribution(dataset, rules=rules),
         "reward_histogram": distribution.histogram(dataset, rules=rules),
-        "automata": spacetime.figure_5(rules),
+        "automata": spacetime.figure_5(rules, min(int(dataset.attrs["steps"]), spacetime.STEPS), int(dataset.attrs["width"])),
     }
     if "action_complexity" in dataset:
         figures["action_complexity"] = actions(dataset, rules)

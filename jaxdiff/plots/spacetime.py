@@ -145,18 +145,19 @@ def gallery(diagrams: Iterable[Diagram], title: str | None = None) -> Figure:
     return figure
 
 
-def figure_5(rules: Sequence[int] = RULES, steps: int = STEPS) -> Figure:
+def figure_5(rules: Sequence[int] = RULES, steps: int = STEPS, width: int = world.PAPER_WIDTH) -> Figure:
     """Several rules without an agent, from the paper's start.
 
     Args:
         rules: rule numbers, at most ten.
         steps: T.
+        width: cells of the ring.
 
     Raises:
         InputError: a rule that is not one, none, or too many.
     """
     require(1 <= len(rules) <= 10, "rules", rules, "one to ten rules")
-    diagrams = [Diagram(history(int(rule), [""], steps).cells[0], None, f"rule {int(rule)}") for rule in rules]
+    diagrams = [Diagram(history(int(rule), [""], steps, width).cells[0], None, f"rule {int(rule)}") for rule in rules]
     return gallery(diagrams, "Automata left alone")
 
 

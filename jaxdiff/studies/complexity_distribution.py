@@ -29,7 +29,8 @@ ProgramForm = Literal["raw", "simplified", "shortest"]
 FORMS: tuple[ProgramForm, ...] = ("raw", "simplified", "shortest")
 WALKERS_SHARE = 0.05
 # More policies than that are better counted than sampled (see `whole_space`), and would not fit in memory with everything about them.
-MOST_POLICIES, MOST_STEPS = 2_000_000, 1_000_000
+MOST_POLICIES, MOST_STEPS, MOST_WALK_STEPS = 2_000_000, 100_000, 10_000
+MOST_REWARDS = 20_000_000  # rules times policies
 # Actions are kept while they take no more bytes than this; beyond, their complexity (Figure 13) is left out.
 MOST_ACTIONS = 1 << 28
 Progress = Callable[[str, int, int], None]
@@ -83,8 +84,10 @@ class Settings:
         require(
             total <= MOST_POLICIES, "policies", self.policies, f"at most {MOST_POLICIES:,} in all populations together (here {total:,})"
         )
+        rewards = total * len(self.rules)
+        require(rewards <= MOST_REWARDS, "policies", self.policies, f"at most {MOST_REWARDS:,} on all rules together (here {rewards:,})")
         require_integer("steps", self.steps, 1, MOST_STEPS)
-        require_integer("walk_steps", self.walk_steps, 0, MOST_STEPS)
+        require_integer("walk_steps", self.walk_steps, 0, MOST_WALK_STEPS)
         require_integer("seed", self.seed, 0, 2**32 - 1)
         check_observation(self.observation)
         most = longest_program(self.observation)

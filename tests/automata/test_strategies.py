@@ -139,6 +139,7 @@ WORLD = world.paper_world(110)
         (lambda: strategies.chained(PROGRAMS, WORLD, 0), "steps is 0"),
         (lambda: strategies.levin(PROGRAMS, WORLD, 5, walkers=2), "key is None"),
         (lambda: strategies.random_walk(jax.random.key(0), PROGRAMS, WORLD, 5, -1), "walk_steps is -1"),
+        (lambda: strategies.random_walk(None, PROGRAMS, WORLD, 5, 1), "key is None"),
         (lambda: strategies.fresh(PROGRAMS, WORLD, 5, observation="xyz"), "observation is 'xyz'"),
     ],
 )

@@ -131,6 +131,7 @@ def test_batches_of_worlds():
     ("call", "words"),
     [
         (lambda: world.SAECA(width=2), "width is 2"),
+        (lambda: world.SAECA(width=21).reset(jax.random.key(0), world.paper_world(1, 20)), "width is 20"),
         (lambda: world.SAECA(steps=0), "steps is 0"),
         (lambda: world.SAECA(start=21), "start is 21"),
         (lambda: world.SAECA(observation="cc"), "observation is 'cc'"),

@@ -92,6 +92,46 @@ def test_reproduce_writes_rows_and_all_figures(tmp_path, monkeypatch, capsys):
     assert {int(p.name.split("_")[1]) for p in tmp_path.glob("figure_*.png")} == set(range(1, 14))
 
 
+def test_a_place_that_is_taken_is_told_in_one_sentence(tmp_path, capsys):
+    (tmp_path / "measurement.zarr.zip").mkdir()
+    assert run("measure", "--rules", "30", *QUICK, "--out", tmp_path) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("jaxdiff: cannot use")
+    assert "Traceback" not in error
+    assert [p.name for p in tmp_path.iterdir()] == ["measurement.zarr.zip"]
+
+
+def test_where_no_rule_discriminates(capsys):
+    assert run("measure", "--rules", "0", "255", "--policies", "2", "--steps", "1") == 0
+    out = capsys.readouterr().out
+    assert "undetermined" in out
+    assert "nan" not in out
+
+
+@pytest.mark.host
+def test_results_are_written_even_if_nobody_reads_on(tmp_path):
+    command = f"{sys.executable} -m jaxdiff measure --rules 30 {' '.join(QUICK)} --out {tmp_path}/x | head -n 1"
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    assert "Traceback" not in done.stderr
+    assert (tmp_path / "x" / "measurement.zarr.zip").exists()
+
+
+@pytest.mark.host
+def test_a_terminal_without_unicode_and_a_platform_that_is_not_there():
+    base = {**os.environ, "PYTHONPATH": str(ROOT)}
+    plain = subprocess.run(
+        [sys.executable, "-m", "jaxdiff", "list"], capture_output=True, check=False, env={**base, "PYTHONIOENCODING": "ascii"}
+    )
+    assert plain.returncode == 0
+    lost = subprocess.run(
+        [sys.executable, "-m", "jaxdiff", "doctor"], capture_output=True, text=True, check=False, env={**base, "JAX_PLATFORMS": "cuda"}
+    )
+    assert lost.returncode == 2
+    assert "Traceback" not in lost.stderr
+
+
 def test_the_whole_policy_space(tmp_path, capsys):
     assert run("measure", "saeca", "--census", "4", "--rules", "110", "164", "--steps", "20", "--out", tmp_path, "--json") == 0
     captured = capsys.readouterr()
@@ -117,6 +157,9 @@ def short(tmp_path):
         (["measure", "--rules", "256"], "rules is '256'"),
         (["measure", "--rules", "-1"], "rules is '-1'"),
         (["measure", "--rules", "many"], "rules is 'many'"),
+        (["measure", "--rules", "²"], "rules is '²'"),
+        (["measure", "--rules", "30", "--populations", "1000000000"], "in all populations together"),
+        (["measure", "--strategy", "random_walk", "--walk-steps", "1000000000"], "walk_steps is 1000000000"),
         (["measure", "--rules", "30", "30"], "every rule once"),
         (["measure", "chess"], "world is 'chess'"),
         (["measure", "--width", "2"], "width is 2"),

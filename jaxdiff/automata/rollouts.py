@@ -180,14 +180,30 @@ def fresh(linear: Linear, rule: jax.Array, cells: jax.Array, position: jax.Array
     return _outcome(batch, total, position, shape.steps, shape.width)
 
 
-@partial(jax.jit, static_argnums=(5, 6))
+# Policies whose random walks are drawn with one fold of the key: which walk a policy gets does not depend on how many are run at once.
+BLOCK = 64
+
+
+@partial(jax.jit, static_argnums=(6, 7))
 def after_walk(
-    key: jax.Array, linear: Linear, rule: jax.Array, cells: jax.Array, position: jax.Array, shape: Shape, walk_steps: int
+    key: jax.Array,
+    blocks: jax.Array,
+    linear: Linear,
+    rule: jax.Array,
+    cells: jax.Array,
+    position: jax.Array,
+    shape: Shape,
+    walk_steps: int,
 ) -> Outcome:
-    """As `fresh`, but every program of every world has a random walk of its own before it, which is not rewarded."""
+    """As `fresh`, but every program of every world has a random walk of its own before it, which is not rewarded.
+
+    The Q programs are `BLOCK` for each of `blocks`, the numbers of these blocks in the whole population, uint32 [Q / BLOCK].
+    """
     batch = _enter(cells, position, (rule.shape[0], linear.v0.shape[0]))
     masks = rule_masks(rule[:, None])
-    batch, _ = run_actions(batch, random_actions(key, walk_steps, batch.shifts.shape), masks, shape)
+    drawn = jax.vmap(lambda number: random_actions(jax.random.fold_in(key, number), walk_steps, (rule.shape[0], BLOCK)))(blocks)
+    actions = jnp.moveaxis(drawn, 0, 2).reshape((walk_steps, *batch.shifts.shape))
+    batch, _ = run_actions(batch, actions, masks, shape)
     batch, total, _ = run_programs(batch, linear, masks, shape)
     return _outcome(batch, total, position, walk_steps + shape.steps, shape.width)
 

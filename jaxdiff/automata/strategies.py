@@ -19,10 +19,12 @@ import numpy as np
 from jaxdiff.automata import ring, rollouts
 from jaxdiff.automata.compiled import Linear, check_observation, check_programs, compile_programs, longest_program
 from jaxdiff.automata.world import Params, batched
+from jaxdiff.core import devices as many
+from jaxdiff.core.devices import Devices
 from jaxdiff.core.errors import require, require_integer
 
-# Lanes (worlds x policies) that are simulated in one call; more are done in several, so memory stays bounded. A CPU is fastest while a
-# call's words stay in its caches, an accelerator when there is work for all of its lanes.
+# Lanes (worlds x policies) that are simulated in one call on one device; more are done in several, so memory stays bounded. A CPU is
+# fastest while a call's words stay in its caches, an accelerator when there is work for all of its lanes.
 LANES_CPU, LANES = 1 << 16, 1 << 21
 # Items of a sequence that are done in one call: a call is a few seconds, after which progress can be shown.
 ITEMS = 512
@@ -84,6 +86,8 @@ def fresh(
     observation: str = "clr",
     progress: Progress | None = None,
     record: int = 0,
+    batch: int | None = None,
+    devices: Devices = None,
 ) -> Evaluation:
     """Every policy starts in a brand new world.
 
@@ -96,14 +100,16 @@ def fresh(
         observation: what policies see, see `world.SAECA`.
         progress: called with (lanes done, lanes in all) between chunks.
         record: keep the actions of this many of the programs, the first ones, and of all walkers.
+        batch: rewards that are computed in one call, see `default_batch` (the default); results do not depend on it.
+        devices: devices of this process that share the policies; JAX's default device when None. Results do not depend on them.
 
     Raises:
-        InputError: bad programs, no steps, a ring so wide that 63 bits do not hold the sums, walkers without key.
+        InputError: bad programs, no steps, a ring so wide that 63 bits do not hold the sums, walkers without key, batch below 1.
     """
     _check(params, steps, walkers, key)
     key = _key(key)
     again = jax.random.clone(key)  # recorded walks are the same walks once more
-    e = _independent(programs, params, steps, walkers, key, observation, progress, None)
+    e = _independent(programs, params, steps, walkers, key, observation, progress, None, batch, devices)
     return replace(e, **_recorded(programs, params, steps, walkers, again, observation, record)) if record else e
 
 
@@ -117,6 +123,8 @@ def random_walk(
     walkers: int = 0,
     observation: str = "clr",
     progress: Progress | None = None,
+    batch: int | None = None,
+    devices: Devices = None,
 ) -> Evaluation:
     """Every policy starts where a random walk of `walk_steps` steps, its own, has left a brand new world.
 
@@ -124,7 +132,7 @@ def random_walk(
     """
     require_integer("walk_steps", walk_steps, 0)
     require(key is not None, "key", key, "a PRNG key")
-    return _independent(programs, params, steps, walkers, key, observation, progress, walk_steps)
+    return _independent(programs, params, steps, walkers, key, observation, progress, walk_steps, batch, devices)
 
 
 def chained(
@@ -137,6 +145,8 @@ def chained(
     observation: str = "clr",
     progress: Progress | None = None,
     record: bool = False,
+    batch: int | None = None,
+    devices: Devices = None,
 ) -> Evaluation:
     """The policies one after the other in the given order; cells and position carry over, memory is emptied.
 
@@ -149,6 +159,8 @@ def chained(
         observation: what policies see, see `world.SAECA`.
         progress: called with (items done, items in all) between chunks of the sequence.
         record: keep the actions of the first sequence.
+        batch: rewards that are computed in one call, see `default_batch` (the default); results do not depend on it.
+        devices: devices of this process that share the worlds; JAX's default device when None. Results do not depend on them.
 
     Returns:
         results in the order of `programs`.
@@ -160,21 +172,26 @@ def chained(
     _check(params, steps, walkers, key)
     sequences = value if value.ndim == 3 else value[None]
     rule, cells, position, has_worlds = batched(params)
-    lanes = (len(rule), len(sequences))
+    worlds = len(rule)
+    lanes = (worlds, len(sequences))
     walker_at, program_at = interleave(sequences.shape[1], walkers)
     items = sequences.shape[1] + walkers
     order, kind = np.zeros(items, np.int64), np.full(items, rollouts.WALK, np.int32)
     order[program_at], kind[program_at] = np.arange(sequences.shape[1]), rollouts.PROGRAM
-    chunk = -(-items // -(-items // ITEMS))
+    batch = _checked_batch(batch, default_batch("chained", cells.shape[1], devices=devices))
+    most = max(1, min(ITEMS, batch // (worlds * len(sequences))))
+    chunk = -(-items // -(-items // most))
     shape = rollouts.shape_for(cells.shape[1], steps)
-    key = _key(key)
-    now, place = np.broadcast_to(cells[:, None], (*lanes, cells.shape[1])), np.broadcast_to(position[:, None], lanes)
+    devices = many.dividing(devices, worlds)
+    key = many.spread(_key(key), None, devices)
+    rule, cells, position = many.spread((rule, cells, position), 0, devices)
+    now, place = jnp.broadcast_to(cells[:, None], (*lanes, cells.shape[1])), jnp.broadcast_to(position[:, None], lanes)
     totals, did = [], []
     for first in range(0, items, chunk):
         some = slice(first, first + chunk)
         used = len(order[some])
         fill = (0, chunk - used)  # the last chunk is filled up, so that it compiles to the same kernel
-        linear = _items(sequences[:, np.pad(order[some], fill)], observation)
+        linear = many.spread(_items(sequences[:, np.pad(order[some], fill)], observation), None, devices)
         what = np.pad(kind[some], fill, constant_values=rollouts.NOTHING)
         limbs, now, place, actions = rollouts.chained(key, linear, what, np.uint32(first), rule, now, place, shape, record)
         totals.append(ring.to_int64(limbs)[:used])
@@ -211,6 +228,8 @@ def levin(
     observation: str = "clr",
     progress: Progress | None = None,
     record: bool = False,
+    batch: int | None = None,
+    devices: Devices = None,
 ) -> Evaluation:
     """Levin search: chained, by ascending number of instructions (programs of equal length stay in the given order).
 
@@ -219,7 +238,18 @@ def levin(
     value = _programs(programs, observation, (2, 3), "[P, L] or [S, P, L]")
     order = np.argsort((value >= 0).sum(-1), axis=-1, kind="stable")
     ascending = np.take_along_axis(value, order[..., None], -2)
-    e = chained(ascending, params, steps, walkers=walkers, key=key, observation=observation, progress=progress, record=record)
+    e = chained(
+        ascending,
+        params,
+        steps,
+        walkers=walkers,
+        key=key,
+        observation=observation,
+        progress=progress,
+        record=record,
+        batch=batch,
+        devices=devices,
+    )
     back = np.argsort(order, axis=-1)
     numerator = np.take_along_axis(e.numerator, np.broadcast_to(back, e.numerator.shape), -1)
     actions = None if e.actions is None else e.actions[..., back if value.ndim == 2 else back[0], :]
@@ -249,7 +279,34 @@ def _check(params: Params, steps: int, walkers: int, key: jax.Array | None) -> N
     require(ring.limbs_for(width, steps) > 0, "width", width, f"a width whose sum of {steps} rewards fits in 63 bits")
 
 
-def _scale(cells: np.ndarray) -> int:
+def bytes_a_reward(width: int, walk_steps: int = 0) -> int:
+    """Device memory that a call needs for each reward that it computes, at most (a test holds it to that)."""
+    return 256 + 2 * width + 25 * walk_steps
+
+
+def default_batch(strategy: str, width: int, walk_steps: int = 0, devices: Devices = None) -> int:
+    """Rewards that are computed in one call: what keeps all devices busy, if it fits in half of the memory that is left on each.
+
+    Args:
+        strategy: name of one of the functions here.
+        width: cells of the ring.
+        walk_steps: of `random_walk`.
+        devices: as there.
+    """
+    some = devices if devices is not None else jax.local_devices()[:1]
+    lanes = LANES_CPU if some[0].platform == "cpu" and strategy in ("fresh", "random_walk") else LANES
+    fits = min(many.free_memory(device) for device in some) // 2 // bytes_a_reward(width, walk_steps)
+    return max(1, min(lanes, fits)) * len(some)
+
+
+def _checked_batch(batch: int | None, default: int) -> int:
+    if batch is None:
+        return default
+    require_integer("batch", batch, 1)
+    return int(batch)
+
+
+def _scale(cells: np.ndarray | jax.Array) -> int:
     return 1 << (cells.shape[-1] // 2 + 1)
 
 
@@ -284,6 +341,8 @@ def _independent(
     observation: str,
     progress: Progress | None,
     walk_steps: int | None,
+    batch: int | None,
+    devices: Devices,
 ) -> Evaluation:
     value = _programs(programs, observation, (2,), "[P, L]")
     _check(params, steps, walkers, key)
@@ -291,16 +350,22 @@ def _independent(
     shape = rollouts.shape_for(cells.shape[1], steps)
     key_walk, key_walkers, key_before = _keys(key)
     worlds, count = len(rule), len(value)
-    chunk = min(count, max(1, (LANES_CPU if jax.default_backend() == "cpu" else LANES) // worlds))
+    block = many.count(devices) if walk_steps is None else many.count(devices) * rollouts.BLOCK
+    strategy = "fresh" if walk_steps is None else "random_walk"
+    batch = _checked_batch(batch, default_batch(strategy, cells.shape[1], walk_steps or 0, devices))
+    chunk = many.round_up(min(count, max(1, batch // worlds)), block)
+    worlds_there = many.spread((rule, cells, position), None, devices)
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-    for number, first in enumerate(range(0, count, chunk)):
+    for first in range(0, count, chunk):
         piece = value[first : first + chunk]
         missing = chunk - len(piece)  # the last chunk is filled up, so that it compiles to the same kernel
         linear = compile_programs(jnp.asarray(np.pad(piece, ((0, missing), (0, 0)), constant_values=-1)), observation)
+        linear = many.spread(linear, -1, devices)
         if walk_steps is None:
-            out = rollouts.fresh(linear, rule, cells, position, shape)
+            out = rollouts.fresh(linear, *worlds_there, shape)
         else:
-            out = rollouts.after_walk(jax.random.fold_in(key_walk, number), linear, rule, cells, position, shape, walk_steps)
+            numbers = many.spread(np.arange(first // rollouts.BLOCK, (first + chunk) // rollouts.BLOCK, dtype=np.uint32), 0, devices)
+            out = rollouts.after_walk(many.spread(key_walk, None, devices), numbers, linear, *worlds_there, shape, walk_steps)
         parts.append(
             (ring.to_int64(out.total)[:, : len(piece)], np.asarray(out.cells)[:, : len(piece)], np.asarray(out.position)[:, : len(piece)])
         )

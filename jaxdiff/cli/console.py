@@ -53,6 +53,21 @@ def number(value: float, digits: int = 2) -> str:
     return "-" if value is None or not math.isfinite(value) else f"{value:.{digits}f}"
 
 
+def duration(seconds: float) -> str:
+    """A time for people."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def size(count: float) -> str:
+    """A number of bytes for people."""
+    power = min(int(math.log(count, 1024)), 4) if count >= 1 else 0
+    unit = ("B", "KiB", "MiB", "GiB", "TiB")[power]
+    return f"{count / 1024**power:.{1 if power else 0}f} {unit}"
+
+
 def print_json(value: Any) -> None:
     """One line of JSON on standard output; NaN and infinities become null."""
     print(json.dumps(_plain(value), allow_nan=False))

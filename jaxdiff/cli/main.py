@@ -13,11 +13,13 @@ from jaxdiff.cli.doctor import Doctor
 from jaxdiff.cli.list import List
 from jaxdiff.cli.measure import Measure
 from jaxdiff.cli.reproduce import Reproduce
+from jaxdiff.cli.sweep import Sweep
 from jaxdiff.core.errors import InputError
 
 ABOUT = "How hard is an environment, for whom, and why? Start with: jaxdiff measure saeca --rules 184 110 122 164 --out results"
 Command = (
     Annotated[Measure, tyro.conf.subcommand("measure")]
+    | Annotated[Sweep, tyro.conf.subcommand("sweep")]
     | Annotated[Reproduce, tyro.conf.subcommand("reproduce")]
     | Annotated[List, tyro.conf.subcommand("list")]
     | Annotated[Doctor, tyro.conf.subcommand("doctor")]
@@ -37,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # what the terminal's encoding lacks is no reason to die
     try:
-        command: Measure | Reproduce | List | Doctor = tyro.cli(
+        command: Measure | Sweep | Reproduce | List | Doctor = tyro.cli(
             Command, prog="jaxdiff", description=ABOUT, args=arguments, config=(tyro.conf.OmitArgPrefixes,)
         )
         return command.run()

@@ -1,0 +1,154 @@
+"""`jaxdiff sweep`: rules x strategies x populations into a store that survives being killed."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import tyro
+
+from jaxdiff.cli import console
+from jaxdiff.cli.measure import WORLDS, parse_rules
+from jaxdiff.core.errors import require
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from jaxdiff.sweep.automata import Grid
+    from jaxdiff.sweep.plan import Plan
+    from jaxdiff.sweep.runner import Done
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Run populations of policies through many worlds, into a store.
+
+    A store is a folder that xarray opens. The same command goes on where an earlier one was stopped, on any number of devices, and
+    computes nothing twice. Several hosts share the work: start the command on each, under SLURM or Open MPI as it is, elsewhere with
+    --coordinator, --processes and --process.
+
+    Example:
+        jaxdiff sweep saeca --rules all --strategies fresh chained --policies 10000 --out bank.zarr
+    """
+
+    world: tyro.conf.Positional[str] = "saeca"
+    """The world: saeca."""
+    out: Path = Path("sweep.zarr")
+    """The store, a folder."""
+    rules: tuple[str, ...] = ("all",)
+    """Rules of the automaton, 0 to 255, or all."""
+    strategies: tuple[Literal["fresh", "random_walk", "chained", "levin"], ...] = ("fresh", "chained")
+    """How policies are tried."""
+    policies: int = 10_000
+    """Programs in a population."""
+    populations: int = 1
+    """Independent populations."""
+    steps: int = 300
+    """Steps a policy has."""
+    seed: int = 0
+    """Seed of everything random."""
+    walkers: int | None = None
+    """Random-walk policies in a population; one in twenty of all if not given, as in the paper."""
+    width: int = 21
+    """Cells of the ring."""
+    start: int | None = None
+    """Where the agent starts, counted from 0; the centre if not given."""
+    observation: str = "clr"
+    """What policies see of centre, left and right, in the order in which it is appended to their memory."""
+    longest: int = 20
+    """Most instructions of a program."""
+    walk_steps: int = 100
+    """Steps of the random walk before each policy, for strategy random_walk."""
+    chunk: int = 1 << 20
+    """Rewards in a chunk of the store: what a killed sweep loses at most, but for sequences, which are whole."""
+    dry_run: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """Print what it will take, measured on a small piece, and stop."""
+    batch: int | None = None
+    """Rewards in one call on all devices; what suits the devices if not given. Results do not depend on it."""
+    coordinator: str | None = None
+    """Address of process 0, host:port, the same on all processes."""
+    processes: int | None = None
+    """How many processes share the work."""
+    process: int | None = None
+    """The number of this process, from 0."""
+    join_timeout: int = 300
+    """Seconds to wait for the other processes."""
+    json: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """Print what was done as one line of JSON, last; all other text goes to standard error."""
+
+    def run(self) -> int:
+        """Do it; returns the exit code."""
+        require(self.world in WORLDS, "world", self.world, f"one of {', '.join(WORLDS)}")
+        grid = self._grid()
+        from jaxdiff.sweep import hosts
+
+        found = hosts.find(self.coordinator, self.processes, self.process, self.join_timeout)
+        return self._plan(grid) if self.dry_run else self._run(grid, found)
+
+    def _grid(self) -> Grid:
+        from jaxdiff.sweep.automata import Grid
+
+        names = ("policies", "populations", "steps", "seed", "walkers", "width", "start", "observation", "longest", "walk_steps", "chunk")
+        return Grid(parse_rules(self.rules), self.strategies, **{name: getattr(self, name) for name in names})
+
+    def _plan(self, grid: Grid) -> int:
+        import jax
+
+        from jaxdiff.sweep import plan as plans
+
+        plan = plans.plan(grid, self.out, self.batch, jax.local_devices())
+        screen = console.console(self.json)
+        screen.print(_plan_table(plan))
+        screen.print(
+            f"store {self.out}: {console.size(plan.store_bytes)} when it is whole; results held in memory: {console.size(plan.host_bytes)}"
+        )
+        seconds = sum(line.seconds + line.compile_seconds for line in plan.lines)
+        screen.print(f"{plan.devices} device(s) of this process; expected: {console.duration(seconds)}")
+        if self.json:
+            console.print_json(asdict(plan))
+        return 0
+
+    def _run(self, grid: Grid, hosts: Any) -> int:
+        from jaxdiff.sweep import runner
+        from jaxdiff.sweep.automata import Sweep as Job
+
+        with console.progress() as report:
+            done = runner.run(Job(grid), self.out, batch=self.batch, hosts=hosts, progress=report)
+        screen = console.console(self.json)
+        screen.print(_said(done, self.out))
+        if self.json:
+            console.print_json({"store": str(self.out), "host": asdict(hosts), "done": asdict(done)})
+        return 0
+
+
+def _said(done: Done, out: Path) -> str:
+    lines = []
+    found = done.tasks - len(done.computed)
+    if done.damaged:
+        lines.append(f"damaged and computed again: {'; '.join(done.damaged)}")
+    if done.halvings:
+        lines.append(f"the devices' memory was too small: batch halved {done.halvings} time(s)")
+    speed = f", {done.size / done.seconds:.2e} policy-steps a second" if done.size and done.seconds > 0 else ""
+    lines.append(f"{len(done.computed)} tasks computed, {found} found done, in {console.duration(done.seconds)}{speed}")
+    lines.append(f"wrote {out}" if done.computed else f"{out} is whole")
+    return "\n".join(lines)
+
+
+def _plan_table(plan: Plan) -> Table:
+    columns = ["strategy", "tasks", "done", "policy-steps left", "batch", "memory a device", "compile", "run"]
+    rows = [
+        [
+            line.strategy,
+            str(line.tasks),
+            str(line.done),
+            f"{line.policy_steps:.2e}",
+            f"{line.batch:,}",
+            console.size(line.device_bytes),
+            console.duration(line.compile_seconds),
+            console.duration(line.seconds),
+        ]
+        for line in plan.lines
+    ]
+    caption = "Times are extrapolated from a small piece of the sweep that was run just now; memory is an upper bound."
+    return console.table("Plan", columns, rows, caption)

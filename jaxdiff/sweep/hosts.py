@@ -1,0 +1,140 @@
+"""Hosts that share a sweep: processes that have found one another through `jax.distributed`.
+
+They exchange nothing but the news that somebody has arrived; results meet in the store, which lies where all of them see it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import jax
+
+from jaxdiff.core.errors import InputError, require, require_integer
+
+T = TypeVar("T")
+TIMEOUT_SECONDS = 300
+# How launchers (SLURM, Open MPI, MPICH) tell a process how many there are and which one it is.
+_LAUNCHERS = (("SLURM_STEP_NUM_TASKS", "SLURM_PROCID"), ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"), ("PMI_SIZE", "PMI_RANK"))
+
+
+@dataclass(frozen=True)
+class Hosts:
+    """Who shares the work, see `find`.
+
+    Attributes:
+        index: number of this process, 0-based.
+        count: of processes.
+        coordinator: address of process 0, `host:port`; None: as the launcher says.
+        timeout: seconds to wait for the others.
+    """
+
+    index: int = 0
+    count: int = 1
+    coordinator: str | None = None
+    timeout: int = TIMEOUT_SECONDS
+
+    def share(self, tasks: Sequence[T]) -> list[T]:
+        """The part of this process, every `count`-th."""
+        return list(tasks[self.index :: self.count])
+
+    @contextmanager
+    def joined(self, store: Path) -> Iterator[None]:
+        """Be connected with the other processes. Process 0 has the store ready before it enters here.
+
+        JAX ends a process that waits in vain for others without a word of who is missing. So it is ended a little earlier, with a sentence
+        on standard error that numbers the missing ones, and exit code 2.
+
+        Args:
+            store: what all will write to; each process shows beside it that it is there.
+        """
+        if self.count == 1:
+            yield
+            return
+        with _present(store, self):
+            watch = threading.Timer(self.timeout, _give_up, (store, self))
+            watch.daemon = True
+            watch.start()
+            explicit = () if self.coordinator is None else (self.coordinator, self.count, self.index)
+            jax.distributed.initialize(*explicit, initialization_timeout=self.timeout + 60)
+            watch.cancel()
+            yield
+            jax.distributed.shutdown()
+
+    def absent(self, store: Path) -> list[int]:
+        """Numbers of the processes that have not started or have died."""
+        return [index for index in range(self.count) if index != self.index and not _held(_sign(store, index))]
+
+
+def find(coordinator: str | None = None, processes: int | None = None, process: int | None = None, timeout: int = TIMEOUT_SECONDS) -> Hosts:
+    """This process among those that share the work: as told, else as the launcher says, else alone.
+
+    Raises:
+        InputError: arguments that do not belong together.
+    """
+    require_integer("join-timeout", timeout, 1)
+    if coordinator is None and processes is None and process is None:
+        for count, index in _LAUNCHERS:
+            if int(os.environ.get(count) or 1) > 1:
+                return Hosts(int(os.environ[index]), int(os.environ[count]), None, timeout)
+        return Hosts()
+    require(coordinator is not None and ":" in coordinator, "coordinator", coordinator, "host:port of process 0, on every process")
+    require_integer("processes", processes, 1)
+    require_integer("process", process, 0, (processes or 1) - 1)
+    return Hosts(process or 0, processes or 1, coordinator, timeout)
+
+
+def _sign(store: Path, index: int) -> Path:
+    return store.with_name(f".{store.name}.process-{index}")
+
+
+@contextmanager
+def _present(store: Path, me: Hosts) -> Iterator[None]:
+    """Hold this process's sign; the operating system takes it away when the process ends, however it ends."""
+    sign = _sign(store, me.index)
+    try:
+        sign.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(sign, os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError as error:
+        raise InputError("out", str(store), f"a place that can be written ({error.strerror})") from error
+    try:
+        if not _take(descriptor):
+            raise InputError("process", me.index, f"a number that no other of the {me.count} processes has")
+        yield
+        sign.unlink(missing_ok=True)
+    finally:
+        os.close(descriptor)
+
+
+def _take(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _held(sign: Path) -> bool:
+    try:
+        descriptor = os.open(sign, os.O_RDWR)
+    except OSError:
+        return False
+    held = not _take(descriptor)
+    os.close(descriptor)
+    return held
+
+
+def _give_up(store: Path, me: Hosts) -> None:
+    absent = ", ".join(map(str, me.absent(store)))
+    who = f"without process {absent}" if absent else "although all have started (is the coordinator's address right?)"
+    sys.stderr.write(f"jaxdiff: waited {me.timeout} s for {me.count} processes, {who}; allowed: all of them in time\n")
+    sys.stderr.flush()
+    _sign(store, me.index).unlink(missing_ok=True)
+    os._exit(2)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-Devices = Sequence[jax.Device] | None
+Device: TypeAlias = jax.Device  # pyright: ignore[reportInvalidTypeForm]
+Devices: TypeAlias = Sequence[Device] | None
 AXIS = "batch"
 
 
@@ -41,7 +42,7 @@ def round_up(size: int, multiple: int) -> int:
     return -(-size // multiple) * multiple
 
 
-def free_memory(device: jax.Device) -> int:
+def free_memory(device: Device) -> int:
     """Bytes that a device has left; of a CPU, what the machine has."""
     stats = device.memory_stats() or {}
     if "bytes_limit" in stats:

@@ -62,8 +62,8 @@ class Hosts:
             watch = threading.Timer(self.timeout, _give_up, (store, self))
             watch.daemon = True
             watch.start()
-            explicit = () if self.coordinator is None else (self.coordinator, self.count, self.index)
-            jax.distributed.initialize(*explicit, initialization_timeout=self.timeout + 60)
+            count, index = (None, None) if self.coordinator is None else (self.count, self.index)
+            jax.distributed.initialize(self.coordinator, count, index, initialization_timeout=self.timeout + 60)
             watch.cancel()
             yield
             jax.distributed.shutdown()

@@ -12,6 +12,7 @@ import numpy as np
 from jaxdiff.automata import strategies
 from jaxdiff.core import devices as many
 from jaxdiff.core.devices import Devices
+from jaxdiff.core.errors import require_integer
 from jaxdiff.sweep import runner
 from jaxdiff.sweep.automata import SEQUENTIAL, Grid, Sweep
 from jaxdiff.sweep.job import Task
@@ -73,6 +74,8 @@ def plan(grid: Grid, path: Path | None = None, batch: int | None = None, devices
     Raises:
         InputError: the store belongs to another sweep.
     """
+    if batch is not None:
+        require_integer("batch", batch, 1)
     job = Sweep(grid)
     left = {task.name for task in (job.tasks() if path is None else runner.missing(job, path))}
     tasks = [task for task in job.tasks() if task.size]

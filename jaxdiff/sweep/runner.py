@@ -19,7 +19,7 @@ import numpy as np
 
 from jaxdiff.core import devices as many
 from jaxdiff.core.devices import Devices
-from jaxdiff.core.errors import InputError
+from jaxdiff.core.errors import InputError, require_integer
 from jaxdiff.sweep import store as stores
 from jaxdiff.sweep.hosts import Hosts
 from jaxdiff.sweep.job import Job, Task
@@ -74,6 +74,8 @@ def run(
     Raises:
         InputError: the store belongs to another job or is in use, the disk is full, the devices' memory is too small for anything.
     """
+    if batch is not None:
+        require_integer("batch", batch, 1)
     hosts, path = hosts or Hosts(), Path(path)
     layout = job.layout()
     with stores.lock(path) if hosts.index == 0 else nullcontext():

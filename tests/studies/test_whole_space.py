@@ -76,3 +76,48 @@ def test_no_sample_is_better_than_the_whole_space(dataset):
 def test_bad_input(change, words):
     with pytest.raises(InputError, match=words):
         whole_space.Settings(**{**vars(SETTINGS), **change})
+
+
+def test_sampled_q_converges_to_the_exact_one():
+    """Rule 110: samples of N of all 9,331 programs of at most 5 instructions, drawn one by one with weights 2^-K, against the census's q.
+
+    4,000 samples; Clopper-Pearson intervals of confidence 1 - 1e-6 at three sizes, so a right program fails three times in a million.
+    """
+    from scipy import stats
+
+    from jaxdiff.automata import census, strategies, world
+
+    c = census.census(5)
+    params = world.paper_world(110)
+    behaviour = strategies.fresh(c.programs, params, 60).reward
+    programs = all_programs(5)
+    reward = strategies.fresh(programs, params, 60).reward
+    shortest_length = apl.length(apl.shortest(programs))
+    weights = response.universal_weights(shortest_length)
+    gamma, sizes, samples = 0.1, (3, 10, 30), 4000
+    exact = response.q(response.universal_weights(c.length), behaviour, gamma, multiplicity=c.count, sizes=sizes)
+    target = (1 - gamma) * (reward.max() - reward.mean()) + reward.mean()
+    reaches = reward >= target - 1e-12
+    rng = np.random.default_rng(1)
+    first = np.array([np.argmax(reaches[np.argsort(rng.exponential(size=len(weights)) / weights)]) + 1 for _ in range(samples)])
+    assert 0.02 < exact[0] < exact[-1] < 0.999, f"the sizes say something: {exact}"
+    for size, q in zip(sizes, exact, strict=True):
+        interval = stats.binomtest(int((first <= size).sum()), samples).proportion_ci(1 - 1e-6, method="exact")
+        assert interval.low <= q <= interval.high
+
+
+@pytest.mark.slow
+def test_the_best_of_all_programs_up_to_eight_instructions():
+    """Rule 110: running all 2,015,539 programs one by one finds no better reward than the census's 6,339 behaviours, at any length."""
+    from jaxdiff.automata import census, strategies, world
+
+    c = census.census(8)
+    params = world.paper_world(110)
+    best = strategies.fresh(c.programs, params, 300).numerator
+    programs = all_programs(8)
+    assert len(programs) == 2_015_539
+    length = apl.length(programs)
+    one_by_one = strategies.fresh(programs, params, 300).numerator
+    for k in range(9):
+        assert one_by_one[length <= k].max() == best[c.length <= k].max()
+    assert np.average(one_by_one) == pytest.approx(np.average(best, weights=c.count), rel=1e-12)

@@ -12,8 +12,6 @@ from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
-from scipy import stats
-
 from jaxdiff.core.errors import as_array, require, require_integer
 
 Coefficient = Literal["spearman", "kendall"]
@@ -79,16 +77,16 @@ def correlation(
     require(0 < level < 1, "level", level, "between 0 and 1")
     labels = np.arange(a.shape[1]) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1].reshape(-1)
     require(labels.shape == a.shape[1:], "groups", f"of shape {np.shape(groups)}", f"one label an item, {a.shape[1:]}")
-    of = _spearman if coefficient == "spearman" else _kendall
-    members = [np.flatnonzero(labels == label) for label in range(labels.max() + 1)]
+    units = int(labels.max()) + 1
     rng = np.random.default_rng(seed)
-    drawn = (np.concatenate([members[u] for u in rng.integers(0, len(members), len(members))]) for _ in range(resamples))
-    means = np.array([_mean(of(a[:, chosen], b[:, chosen])) for chosen in drawn])
-    known, each = means[np.isfinite(means)], of(a, b)
+    # How often each group, and so each of its items, is in each resample.
+    often = np.stack([np.bincount(rng.integers(0, units, units), minlength=units) for _ in range(resamples)])[:, labels]
+    of = _spearman if coefficient == "spearman" else _kendall
+    means = _means(np.stack([of(p, q, often) for p, q in zip(a, b, strict=True)]))
+    each = np.concatenate([of(p, q, np.ones((1, a.shape[1]))) for p, q in zip(a, b, strict=True)])
+    known = means[np.isfinite(means)]
     low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) if known.size else (np.nan, np.nan)
-    if not np.isfinite(each).any():
-        each = np.full(1, np.nan)
-    return Correlation(_mean(each), float(low), float(high), float(np.nanmin(each)), float(np.nanmax(each)), a.shape[1], len(members))
+    return Correlation(float(_means(each[:, None])[0]), float(low), float(high), *_range(each), a.shape[1], units)
 
 
 def stability(measure: Any) -> Stability:
@@ -98,11 +96,8 @@ def stability(measure: Any) -> Stability:
     pairs = list(combinations(range(len(value)), 2))
     if not pairs:
         return Stability(np.nan, np.nan, np.nan, 0)
-    first, second = (value[[pair[i] for pair in pairs]] for i in (0, 1))
-    each = _spearman(first, second)
-    if not np.isfinite(each).any():
-        return Stability(np.nan, np.nan, np.nan, len(pairs))
-    return Stability(_mean(each), float(np.nanmin(each)), float(np.nanmax(each)), len(pairs))
+    each = np.concatenate([_spearman(value[i], value[j], np.ones((1, value.shape[1]))) for i, j in pairs])
+    return Stability(float(_means(each[:, None])[0]), *_range(each), len(pairs))
 
 
 def _measures(x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -117,19 +112,38 @@ def _measures(x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     return np.broadcast_to(a, (times, a.shape[1])), np.broadcast_to(b, (times, b.shape[1]))
 
 
-def _mean(value: np.ndarray) -> float:
+def _means(value: np.ndarray) -> np.ndarray:
+    """Mean over what is known of each column [S, B], [B]; NaN where nothing is."""
+    known = np.isfinite(value)
+    return np.where(known.any(0), np.where(known, value, 0.0).sum(0) / np.maximum(known.sum(0), 1), np.nan)
+
+
+def _range(value: np.ndarray) -> tuple[float, float]:
     known = value[np.isfinite(value)]
-    return float(known.mean()) if known.size else float("nan")
+    return (float(known.min()), float(known.max())) if known.size else (float("nan"), float("nan"))
 
 
-def _spearman(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Spearman's correlation of rows [S, n] x 2, [S]."""
-    p, q = (stats.rankdata(v, axis=-1) for v in (a, b))
-    p, q = p - p.mean(-1, keepdims=True), q - q.mean(-1, keepdims=True)
-    norm = np.sqrt((p * p).sum(-1) * (q * q).sum(-1))
-    return np.where(norm > 0, (p * q).sum(-1) / np.where(norm > 0, norm, 1.0), np.nan)
+def _spearman(a: np.ndarray, b: np.ndarray, often: np.ndarray) -> np.ndarray:
+    """Spearman's correlation of measures [n] whose items count `often` [B, n] times, [B]; NaN where a side is constant."""
+    p, q = (_centred_ranks(v, often) for v in (a, b))
+    norm = np.sqrt((often * p * p).sum(1) * (often * q * q).sum(1))
+    return np.where(norm > 0, (often * p * q).sum(1) / np.where(norm > 0, norm, 1.0), np.nan)
 
 
-def _kendall(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Kendall's tau-b of rows [S, n] x 2, [S]."""
-    return np.array([stats.kendalltau(p, q).statistic for p, q in zip(a, b, strict=True)])  # pyright: ignore[reportAttributeAccessIssue]
+def _centred_ranks(value: np.ndarray, often: np.ndarray) -> np.ndarray:
+    """Mid-ranks less their mean, [B, n]."""
+    _, inverse = np.unique(value, return_inverse=True)
+    order = np.argsort(inverse, kind="stable")
+    starts = np.flatnonzero(np.diff(inverse[order], prepend=-1))
+    size = np.add.reduceat(often[:, order], starts, axis=1)
+    ranks = np.cumsum(size, 1) - (size - 1) / 2
+    total = often.sum(1, keepdims=True)
+    return ranks[:, inverse.reshape(-1)] - (total + 1) / 2
+
+
+def _kendall(a: np.ndarray, b: np.ndarray, often: np.ndarray) -> np.ndarray:
+    """Kendall's tau-b of measures [n] whose items count `often` [B, n] times, [B]; NaN where a side is constant."""
+    p, q = (np.sign(v[:, None] - v) for v in (a, b))
+    agree, untied_a, untied_b = (((often @ m) * often).sum(1) for m in (p * q, p * p, q * q))
+    norm = np.sqrt(untied_a * untied_b)
+    return np.where(norm > 0, agree / np.where(norm > 0, norm, 1.0), np.nan)

@@ -26,15 +26,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxdiff.automata import ring, rollouts, strategies
+from jaxdiff.automata import eca, rollouts, strategies
 from jaxdiff.automata.compiled import compile_programs
 from jaxdiff.automata.world import Params, batched
 from jaxdiff.core.errors import require, require_integer
-from jaxdiff.difficulty import response
+from jaxdiff.difficulty import agreement, response
 from jaxdiff.populations import edits
 from jaxdiff.populations import programs as population
 from jaxdiff.studies import rule_difficulty
-from jaxdiff.studies.rule_difficulty import GAMMAS, Populations, Progress, difficulty, draw, evaluate
+from jaxdiff.studies.answers import Answer
+from jaxdiff.studies.rule_difficulty import GAMMAS, Baseline, Progress, baseline
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -59,7 +60,7 @@ class Search:
 
     climbers: int = 32
     budget: int = 4096
-    patience: int = 128
+    patience: int = 32
     blind: int = 20_000
 
     def __post_init__(self) -> None:
@@ -277,7 +278,7 @@ def median_trials(trials: np.ndarray) -> np.ndarray:
 def measure(
     settings: rule_difficulty.Settings,
     search: Search | None = None,
-    populations: Populations | None = None,
+    base: Baseline | None = None,
     progress: Progress | None = None,
 ) -> xr.Dataset:
     """Blind and guided search on every rule, strategy Fresh.
@@ -285,7 +286,7 @@ def measure(
     Args:
         settings: rules and populations.
         search: how is searched; the defaults when None.
-        populations: drawn from the settings when None.
+        base: measured from the settings when None.
         progress: called with (what, done, in all) now and then.
 
     Returns:
@@ -294,10 +295,8 @@ def measure(
     import xarray as xr
 
     search = Search() if search is None else search
-    drawn = draw(settings) if populations is None else populations
-    params = settings.worlds()
-    e = evaluate(settings, drawn.programs, progress=progress)
-    d = difficulty(drawn, e.reward, GAMMAS, progress)
+    base = baseline(settings, progress) if base is None else base
+    params, e, d = settings.worlds(), base.evaluation, base.difficulty
     least = least_numerators(d.target, d.r_max, e.scale, e.steps)
     _, key = jax.random.split(jax.random.key(settings.seed))
     key_blind, key_climb = jax.random.split(key)
@@ -314,7 +313,39 @@ def measure(
         "guided": (by_rule, np.log2(median_trials(trials)), {"long_name": f"log2 of the median trials of hill climbers {bits}"}),
         "trials": (("rule", "population", "climber", "gamma"), trials, {"long_name": "first trial that reached the target, 0: none"}),
         "target": (by_rule, d.target, {"long_name": "reward per step to be reached"}),
+        "representative": (("rule",), eca.representative(settings.rules), {"long_name": "least rule of the equivalence class"}),
         "varies": (("rule",), (e.numerator.min(-1) < e.numerator.max(-1)).any(-1), {"long_name": "not every program has the same reward"}),
     }
     attributes = settings.attributes() | {name: getattr(search, name) for name in ("climbers", "budget", "patience", "blind")}
     return xr.Dataset(variables, {"rule": list(settings.rules), "gamma": list(GAMMAS)}, attributes)
+
+
+def compare(dataset: xr.Dataset) -> xr.Dataset:
+    """The three searches in bits, with infinite medians replaced by the largest that could be told, [R, S, G] each.
+
+    Returns:
+        dataset with `difficulty`, `blind`, `guided`, `gain` (blind less guided: bits that guidance saves; a lower or upper bound where only
+        one of the two is censored) and the flags `blind_censored` and `guided_censored`.
+    """
+    limits = {"blind": np.log2(dataset.attrs["blind"]), "guided": np.log2(dataset.attrs["budget"])}
+    out = dataset[["difficulty"]].copy()
+    for name, limit in limits.items():
+        out[name] = dataset[name].clip(max=limit)
+        out[f"{name}_censored"] = ~np.isfinite(dataset[name]) | (dataset[name] > limit)
+    # A blind search longer than the climbers' budget is cut there too where guidance was cut, so that the difference stays a bound.
+    out["gain"] = out.blind - out.guided
+    return out
+
+
+def answers(dataset: xr.Dataset) -> list[Answer]:
+    """What the dataset says; the paper makes no claim in numbers here, it asks for this to be done."""
+    searches = compare(dataset)
+    rank = partial(agreement.correlation, groups=dataset.representative.values)
+    out = []
+    for gamma in dataset.gamma.values:
+        d, blind, guided = (searches[name].sel(gamma=gamma).values.T for name in ("difficulty", "blind", "guided"))
+        out.append(Answer.of(f"D_pos({gamma:g}) and guided search", rank(d, guided)))
+        out.append(Answer.of(f"blind and guided search, gamma {gamma:g}", rank(blind, guided)))
+        out.append(Answer.stable(f"guided search, gamma {gamma:g}: two populations", agreement.stability(guided)))
+        out.append(Answer.stable(f"bits that guidance saves, gamma {gamma:g}: two populations", agreement.stability(blind - guided)))
+    return out

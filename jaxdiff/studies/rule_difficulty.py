@@ -8,6 +8,7 @@ D is log2 of Equation 9's median. Only what a ranking of rules needs is kept. Ax
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import jax
@@ -110,6 +111,28 @@ class Difficulty:
         return response.log_size(self.first_hit)
 
 
+@dataclass(frozen=True)
+class Baseline:
+    """The populations in fresh worlds with the paper's observation, which all three questions start from.
+
+    Attributes:
+        populations: the programs.
+        evaluation: their rewards, [R, S, P].
+        difficulty: of the rules.
+    """
+
+    populations: Populations
+    evaluation: strategies.Evaluation
+    difficulty: Difficulty
+
+
+def baseline(settings: Settings, progress: Progress | None = None) -> Baseline:
+    """Draw, evaluate and measure."""
+    populations = draw(settings)
+    evaluation = evaluate(settings, populations.programs, progress=progress)
+    return Baseline(populations, evaluation, difficulty(populations, evaluation.reward, GAMMAS, progress))
+
+
 def draw(settings: Settings) -> Populations:
     """The populations that `complexity_distribution.measure` draws with the same seed and as many programs."""
     key, _ = jax.random.split(jax.random.key(settings.seed))
@@ -141,17 +164,20 @@ def difficulty(
     """Difficulty of rules from rewards [R, S, P]."""
     rules, sets = reward.shape[:2]
     g = np.asarray(gammas, np.float64)
-    first_hit, target = np.empty((rules, sets, len(g))), np.empty((rules, sets, len(g)))
-    for j in range(sets):
-        if progress is not None:
-            progress("response functions", j, sets)
+
+    def one(j: int) -> tuple[np.ndarray, np.ndarray]:
         kept = populations.kept[j]
         weights = response.universal_weights(populations.complexity[j][kept])
         each = [response.thresholds(weights, row[j][kept], g) for row in reward]
-        target[:, j] = [t.target for t in each]
-        first_hit[:, j] = response.draws(_stacked(each, int(kept.sum()))).reshape(rules, len(g))
-    if progress is not None:
-        progress("response functions", sets, sets)
+        return response.draws(_stacked(each, int(kept.sum()))).reshape(rules, len(g)), np.stack([t.target for t in each])
+
+    found = []
+    with ThreadPoolExecutor() as threads:  # NumPy's inner loops run side by side
+        for number, result in enumerate(threads.map(one, range(sets))):
+            found.append(result)
+            if progress is not None:
+                progress("response functions", number + 1, sets)
+    first_hit, target = (np.stack(column, 1) for column in zip(*found, strict=True))
     best = reward.max(-1)
     k = np.where(reward == best[..., None], populations.complexity, np.iinfo(np.int64).max)
     return Difficulty(g, first_hit, target, k.min(-1), best, reward.mean(-1))

@@ -12,6 +12,7 @@ from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
+
 from jaxdiff.core.errors import as_array, require, require_integer
 
 Coefficient = Literal["spearman", "kendall"]

@@ -27,8 +27,10 @@ LANES = 1 << 13
 MOST_EXHAUSTIVE = 6  # 12^6 is three million sequences
 
 
-def hardness(numerator: np.ndarray, programs: np.ndarray, params: Params, steps: int, progress: Callable[[int, int], None] | None = None) -> np.ndarray:
-    """h over populations.
+def hardness(
+    numerator: np.ndarray, programs: np.ndarray, params: Params, steps: int, progress: Callable[[int, int], None] | None = None
+) -> np.ndarray:
+    """H over populations.
 
     Args:
         numerator: exact sums of rewards of the programs under the strategy Fresh, int64 [R, S, P].

@@ -143,7 +143,10 @@ def orders(dataset: xr.Dataset) -> list[tuple[str, str, str]]:
             rows.append((f"{name}, {strategy}", paper.get(name, ()), middle.difficulty.sel(strategy=strategy, gamma=gamma)))
         rows.append((f"hbar, {strategy}", (), middle.hbar.sel(strategy=strategy)))
     rows.append(("h, fresh", (), middle.h))
-    return [(name, _order(list(paper), [0.0, 1.0, 2.0, 3.0][: len(paper)]), _order(list(four.rule.values), list(v.values))) for name, paper, v in rows]
+    return [
+        (name, _order(list(paper), [0.0, 1.0, 2.0, 3.0][: len(paper)]), _order(list(four.rule.values), list(v.values)))
+        for name, paper, v in rows
+    ]
 
 
 PAPER_ORDER = {"diagram": (164, 184, 122, 110), "D_pos(0)": (184, 122, 164, 110), "D_pos(0.25)": (110, 184, 122, 164)}

@@ -58,7 +58,7 @@ class Search:
         blind: random programs from which the share that reaches a target is estimated.
     """
 
-    climbers: int = 32
+    climbers: int = 16
     budget: int = 4096
     patience: int = 32
     blind: int = 20_000
@@ -250,7 +250,9 @@ def least_numerators(target: np.ndarray, r_max: np.ndarray, scale: int, steps: i
     return np.ceil((target - slack) * (scale * steps)).astype(np.int64)
 
 
-def share_reaching(key: jax.Array, least: np.ndarray, params: Params, steps: int, count: int, longest: int, progress: Progress | None = None) -> np.ndarray:
+def share_reaching(
+    key: jax.Array, least: np.ndarray, params: Params, steps: int, count: int, longest: int, progress: Progress | None = None
+) -> np.ndarray:
     """Share of `count` random programs whose sum of numerators is at least `least` [R, S, G], float64. The key is consumed."""
     programs = population.sample(key, count, longest)
     reach = np.zeros(least.shape, np.int64)
@@ -302,9 +304,7 @@ def measure(
     key_blind, key_climb = jax.random.split(key)
     share = share_reaching(key_blind, least, params, settings.steps, search.blind, settings.longest, progress)
     hardest_first = np.argsort(share.min(-1).reshape(-1), kind="stable")
-    trials = trials_needed(
-        key_climb, least, params, settings.steps, search, settings.longest, order=hardest_first, progress=progress
-    )
+    trials = trials_needed(key_climb, least, params, settings.steps, search, settings.longest, order=hardest_first, progress=progress)
     bits, by_rule = "[bits]", ("rule", "population", "gamma")
     variables = {
         "difficulty": (by_rule, d.bits, {"long_name": f"D_pos, log2 of Equation 9 {bits}"}),
@@ -324,16 +324,17 @@ def compare(dataset: xr.Dataset) -> xr.Dataset:
     """The three searches in bits, with infinite medians replaced by the largest that could be told, [R, S, G] each.
 
     Returns:
-        dataset with `difficulty`, `blind`, `guided`, `gain` (blind less guided: bits that guidance saves; a lower or upper bound where only
-        one of the two is censored) and the flags `blind_censored` and `guided_censored`.
+        dataset with `difficulty`, `blind`, `guided`, the flags `blind_censored` and `guided_censored`, and `gain`, blind less guided: bits that
+        guidance saves, at least; where `guided` is censored both are cut at the budget, so that the gain is 0 or a loss, at least.
     """
     limits = {"blind": np.log2(dataset.attrs["blind"]), "guided": np.log2(dataset.attrs["budget"])}
     out = dataset[["difficulty"]].copy()
     for name, limit in limits.items():
         out[name] = dataset[name].clip(max=limit)
         out[f"{name}_censored"] = ~np.isfinite(dataset[name]) | (dataset[name] > limit)
-    # A blind search longer than the climbers' budget is cut there too where guidance was cut, so that the difference stays a bound.
-    out["gain"] = out.blind - out.guided
+    # Where the climbers' median is not known, blind search is given no more than their budget either: no gain is claimed that is not seen.
+    known = out.blind.where(~out.guided_censored, out.blind.clip(max=limits["guided"]))
+    out["gain"] = known - out.guided
     return out
 
 

@@ -53,7 +53,9 @@ def measure(
 
     for interface in interfaces:
         check_observation(interface)
-    require(interfaces[:1] == (PAPER,) and len(set(interfaces)) == len(interfaces), "interfaces", interfaces, f"different ones, {PAPER} first")
+    require(
+        interfaces[:1] == (PAPER,) and len(set(interfaces)) == len(interfaces), "interfaces", interfaces, f"different ones, {PAPER} first"
+    )
     base = baseline(settings, progress) if base is None else base
     shown = [rule for rule in world.PAPER_RULES if rule in settings.rules]
     rows = [settings.rules.index(rule) for rule in shown]

@@ -24,8 +24,8 @@ TITLES = {
     "interfaces": "3. Does the difficulty of a task depend on the interface? (section 6.3)",
 }
 CAPTION = (
-    "Means over populations. Correlations are Spearman's where nothing else is said; intervals are 95 %, from resampling classes of equivalent rules. "
-    "Range: over populations, or pairs of them."
+    "Means over populations. Correlations are Spearman's where nothing else is said; intervals are 95 %, from resampling classes of "
+    "equivalent rules. Range: over populations, or pairs of them."
 )
 EXTREMES = 10
 

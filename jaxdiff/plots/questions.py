@@ -1,7 +1,7 @@
 """Figures of the paper's three questions: complexity against difficulty, blind against guided search, interface against interface.
 
-Every point is a rule, mostly at the mean over its populations; the paper's four rules are named. Ranks are compared, so equal scales matter less
-than order: what a figure shows is how far the cloud is from a rising line.
+Every point is a rule, mostly at the mean over its populations; the paper's four rules are named. Ranks are compared, so scales matter
+less than order: what a figure shows is how far the cloud is from a rising line.
 """
 
 from __future__ import annotations

@@ -7,7 +7,8 @@ h = min K(alpha) over A, "the set of sequences of actions made by any policy suc
 - over all 12^T sequences of T actions, which is Equation 2 to the letter, since a policy may be any function of its history. Only for
   a few steps can it be had exactly: no shortcut is known for the least zlib length among exponentially many sequences.
 
-K(alpha) is the zlib length of the T pairs <V, U>, two digits a step, less that of nothing, in bytes. Axes: R rules, S populations, P programs.
+K(alpha) is the zlib length of the T pairs <V, U>, two digits a step, less that of nothing, in bytes. Axes: R rules, S populations, P
+programs.
 """
 
 from __future__ import annotations

@@ -134,19 +134,21 @@ def answers(dataset: xr.Dataset) -> list[Answer]:
 def orders(dataset: xr.Dataset) -> list[tuple[str, str, str]]:
     """The paper's four rules in ascending order of what is measured (median over populations): what, the paper's order, ours."""
     four = dataset.sel(rule=[r for r in world.PAPER_RULES if r in dataset.rule.values])
-    rows = [("complexity of the diagram", PAPER_ORDER["diagram"], four.diagram.sel(encoding="digits"))]
+    rows: list[tuple[str, tuple[int, ...], xr.DataArray]] = [
+        ("complexity of the diagram", PAPER_ORDER["diagram"], four.diagram.sel(encoding="digits"))
+    ]
     middle = four.median("population")
     for strategy in reversed(STRATEGIES):
-        paper = PAPER_ORDER if strategy == "chained" else {}
         for gamma in (0.0, 0.25):
             name = f"D_pos({gamma:g})"
-            rows.append((f"{name}, {strategy}", paper.get(name, ()), middle.difficulty.sel(strategy=strategy, gamma=gamma)))
+            paper = PAPER_ORDER[name] if strategy == "chained" else ()
+            rows.append((f"{name}, {strategy}", paper, middle.difficulty.sel(strategy=strategy, gamma=gamma)))
         rows.append((f"hbar, {strategy}", (), middle.hbar.sel(strategy=strategy)))
     rows.append(("h, fresh", (), middle.h))
-    return [
-        (name, _order(list(paper), [0.0, 1.0, 2.0, 3.0][: len(paper)]), _order(list(four.rule.values), list(v.values)))
-        for name, paper, v in rows
-    ]
+    out = []
+    for name, paper, values in rows:
+        out.append((name, " < ".join(map(str, paper)) or "-", _order(four.rule.values.tolist(), values.values.tolist())))
+    return out
 
 
 PAPER_ORDER = {"diagram": (164, 184, 122, 110), "D_pos(0)": (184, 122, 164, 110), "D_pos(0.25)": (110, 184, 122, 164)}

@@ -3,8 +3,8 @@
 A climber starts with a random program of the paper's population (uniform length 1..L). At each trial it evaluates a uniform one-edit
 neighbour of its program (see `populations.edits`) and moves there if the reward is not lower. After `patience` failures in a row
 (trials without a higher reward) its next trial is a random program again. Every evaluation is a trial, the first program too, and so
-is a neighbour that behaves the same. What is counted is the first trial whose reward reaches a target; a climber that has not reached it after
-`budget` trials is censored: its number is known to be larger.
+is a neighbour that behaves the same. What is counted is the first trial whose reward reaches a target; a climber that has not reached it
+after `budget` trials is censored: its number is known to be larger.
 
 The targets are those of the populations (Equation 8 at tolerance gamma, exactly), so the same task is asked of three searches:
 D_pos (draws with probability 2^-K, none twice), `blind` (random programs, what a climber without patience is) and `guided`; each is
@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -81,19 +81,19 @@ class Lanes(NamedTuple):
         hit: first trial (counted from 1) that reached each target, 0 for none yet, int32 [B, G].
     """
 
-    program: jax.Array
-    total: jax.Array
-    failures: jax.Array
-    trial: jax.Array
-    hit: jax.Array
+    program: Any
+    total: Any
+    failures: Any
+    trial: Any
+    hit: Any
 
 
 class Task(NamedTuple):
     """What a lane climbs: rule uint32 [B], the climber's number uint32 [B], least numerators that reach the targets uint32 [B, G]."""
 
-    rule: jax.Array
-    number: jax.Array
-    target: jax.Array
+    rule: Any
+    number: Any
+    target: Any
 
 
 def start(lanes: int, longest: int, targets: int, patience: int) -> Lanes:
@@ -101,7 +101,7 @@ def start(lanes: int, longest: int, targets: int, patience: int) -> Lanes:
     zero = np.zeros(lanes, np.int32)
     program = np.full((lanes, longest), -1, np.int8)
     program[:, 0] = 0  # never evaluated: the first trial is a random program
-    return Lanes(program, np.zeros(lanes, np.uint32), np.full(lanes, patience, np.int32), zero, np.zeros((lanes, targets), np.int32))  # pyright: ignore[reportArgumentType]
+    return Lanes(program, np.zeros(lanes, np.uint32), np.full(lanes, patience, np.int32), zero, np.zeros((lanes, targets), np.int32))
 
 
 def climber_key(key: jax.Array, rule: jax.Array, number: jax.Array) -> jax.Array:
@@ -232,10 +232,10 @@ def _task(climber: np.ndarray, rule: np.ndarray, target: np.ndarray, climbers: i
     sets = target.shape[1]
     r, s = np.divmod(np.maximum(climber, 0) // climbers, sets)
     number = (s << 16) + np.maximum(climber, 0) % climbers
-    return Task(rule[r], number.astype(np.uint32), target[r, s].clip(0, 2**32 - 1).astype(np.uint32))  # pyright: ignore[reportArgumentType]
+    return Task(rule[r], number.astype(np.uint32), target[r, s].clip(0, 2**32 - 1).astype(np.uint32))
 
 
-def _replaced(old: jax.Array, new: jax.Array, lanes: np.ndarray) -> np.ndarray:
+def _replaced(old: Any, new: Any, lanes: np.ndarray) -> np.ndarray:
     out = np.array(old)
     out[lanes] = np.asarray(new)[lanes]
     return out
@@ -272,7 +272,14 @@ def median_draws(share: np.ndarray) -> np.ndarray:
 
 
 def median_trials(trials: np.ndarray) -> np.ndarray:
-    """Least number of trials after which half of the climbers have reached the target, [R, S, C, G] -> float64 [R, S, G]; infinite if they never do."""
+    """Least number of trials after which half of the climbers have reached the target, infinite if they never do.
+
+    Args:
+        trials: 0 where a climber has not reached it, int64 [R, S, C, G].
+
+    Returns:
+        float64 [R, S, G].
+    """
     ordered = np.sort(np.where(trials > 0, trials.astype(np.float64), np.inf), axis=2)
     return ordered[:, :, (trials.shape[2] - 1) // 2]
 
@@ -292,7 +299,8 @@ def measure(
         progress: called with (what, done, in all) now and then.
 
     Returns:
-        dataset with the dimensions rule, population, climber, gamma. `blind` and `guided` are infinite where the median is beyond what was tried.
+        dataset with the dimensions rule, population, climber, gamma. `blind` and `guided` are infinite where the median is beyond what
+        was tried.
     """
     import xarray as xr
 
@@ -324,8 +332,8 @@ def compare(dataset: xr.Dataset) -> xr.Dataset:
     """The three searches in bits, with infinite medians replaced by the largest that could be told, [R, S, G] each.
 
     Returns:
-        dataset with `difficulty`, `blind`, `guided`, the flags `blind_censored` and `guided_censored`, and `gain`, blind less guided: bits that
-        guidance saves, at least; where `guided` is censored both are cut at the budget, so that the gain is 0 or a loss, at least.
+        dataset with `difficulty`, `blind`, `guided`, the flags `blind_censored` and `guided_censored`, and `gain`, blind less guided: bits
+        that guidance saves. Where `guided` is censored both are cut at the budget, which shows a loss too small or no difference.
     """
     limits = {"blind": np.log2(dataset.attrs["blind"]), "guided": np.log2(dataset.attrs["budget"])}
     out = dataset[["difficulty"]].copy()

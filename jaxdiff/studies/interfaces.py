@@ -44,7 +44,8 @@ def measure(
         interfaces: observations, see `automata.world.SAECA`; the paper's is the first.
 
     Returns:
-        dataset with the dimensions interface, rule, population, gamma, and for the curves shown (the paper's rules among the rules) and point.
+        dataset with the dimensions interface, rule, population, gamma, and for the curves shown (the paper's rules among the rules), axis
+        and point.
 
     Raises:
         InputError: an observation that there is not, or another than the paper's first.
@@ -113,6 +114,9 @@ def answers(dataset: xr.Dataset) -> list[Answer]:
             for coefficient in agreement.COEFFICIENTS:
                 found = agreement.correlation(bits[PAPER], bits[name], coefficient, groups=groups)
                 out.append(Answer.of(f"D_pos({gamma:g}): {PAPER} and {name}, {coefficient}", found))
+            # Neither side knows the other's programs: to be held against two populations through one interface.
+            apart = agreement.correlation(bits[PAPER], np.roll(bits[name], 1, axis=0), groups=groups)
+            out.append(Answer.of(f"D_pos({gamma:g}): {PAPER} and {name}, other programs", apart))
         out += [Answer.stable(f"D_pos({gamma:g}) through {name}: two populations", agreement.stability(bits[name])) for name in names]
     for name in names[1:]:
         for quantity, values in (("D_pos(0)", dataset.difficulty.sel(gamma=0.0)), ("R_max", dataset.r_max)):

@@ -13,6 +13,11 @@ WIDTH, STEPS = 5, 3
 RULES = (110, 30, 0)
 
 
+@pytest.fixture(autouse=True)
+def few_lanes(monkeypatch):
+    monkeypatch.setattr(best_actions, "LANES", 64)
+
+
 def complexity_of(actions):
     """zlib of the pairs <V, U> as digits, less that of nothing: the paper's K of a sequence of actions."""
     text = "".join(f"{move}{upshot}" for move, upshot in actions)

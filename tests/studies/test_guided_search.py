@@ -1,4 +1,5 @@
 from fractions import Fraction
+from itertools import pairwise
 
 import jax
 import numpy as np
@@ -67,7 +68,7 @@ def test_trials_are_those_of_a_plain_climber(rule, targets, trials):
     for s, c in np.ndindex(2, 3):
         hits, stood = climbed(int(RULES[rule]), (s << 16) + c, targets[rule, s])
         assert trials[rule, s, c].tolist() == hits
-        for (_, before), (restart, after) in zip(stood, stood[1:], strict=False):
+        for (_, before), (restart, after) in pairwise(stood):
             assert restart or after >= before, "a climber's reward never falls but by starting again"
 
 

@@ -55,5 +55,5 @@ def test_answers(dataset):
 
 @pytest.mark.parametrize("names", [("lr", "clr"), ("clr", "clr"), ("clr", "x"), ()])
 def test_bad_input(base, names):
-    with pytest.raises(InputError, match="interfaces is|observation is"):
+    with pytest.raises(InputError, match=r"interfaces is|observation is"):
         study.measure(SETTINGS, base, interfaces=names)

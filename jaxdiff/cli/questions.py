@@ -84,7 +84,7 @@ def as_rows(data: dict[str, xr.Dataset]) -> list[dict[str, Any]]:
     rows = []
     for rule in e.rule.values:
         row: dict[str, Any] = {"rule": int(rule), "representative": int(e.representative.sel(rule=rule)), "h": float(e.h.sel(rule=rule))}
-        row["diagram"] = {str(name): int(e.diagram.sel(rule=rule, encoding=name)) for name in e.encoding.values}
+        row["diagram"] = {str(name): int(e.diagram.sel(rule=rule, form=name)) for name in e.form.values}
         for strategy in e.strategy.values:
             mine = e.sel(rule=rule, strategy=strategy)
             row[f"difficulty_{strategy}"] = {f"{gamma:g}": float(mine.difficulty.sel(gamma=gamma)) for gamma in e.gamma.values}

@@ -77,7 +77,7 @@ def correlation(
     require_integer("resamples", resamples, 1)
     require(0 < level < 1, "level", level, "between 0 and 1")
     labels = np.arange(a.shape[1]) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1].reshape(-1)
-    require(labels.shape == a.shape[1:], "groups", f"of shape {np.shape(groups)}", f"one label an item, {a.shape[1:]}")
+    require(labels.shape == a.shape[1:], "groups", f"of shape {labels.shape}", f"one label an item, {a.shape[1:]}")
     units = int(labels.max()) + 1
     rng = np.random.default_rng(seed)
     # How often each group, and so each of its items, is in each resample.

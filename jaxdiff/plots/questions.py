@@ -37,7 +37,7 @@ def complexity_and_difficulty(dataset: xr.Dataset, encoding: str = "digits") -> 
         encoding: of the diagram.
     """
     figure, axes = panels(4, 3.9, "compressed space-time diagram [bytes]", "difficulty D_pos [bits]", sharey=True)
-    x = dataset.diagram.sel(encoding=encoding).values
+    x = dataset.diagram.sel(form=encoding).values
     rules, groups = dataset.rule.values, dataset.representative.values
     places = [(strategy, gamma) for strategy in ("chained", "fresh") for gamma in (0.0, 0.25)]
     for ax, (strategy, gamma) in zip(axes, places, strict=True):
@@ -61,7 +61,7 @@ def hardness(dataset: xr.Dataset) -> Figure:
     rules, groups = dataset.rule.values, dataset.representative.values
     sides = (
         (dataset.hbar.sel(strategy="fresh").values.T, "best-policy hardness hbar [instructions]", "Against what the best policy is"),
-        (dataset.diagram.sel(encoding="digits").values[None], "compressed space-time diagram [bytes]", "Against the automaton alone"),
+        (dataset.diagram.sel(form="digits").values[None], "compressed space-time diagram [bytes]", "Against the automaton alone"),
     )
     for ax, (x, label, title) in zip(axes, sides, strict=True):
         _cloud(ax, x.mean(0), h.mean(0), rules)

@@ -72,7 +72,7 @@ def measure(settings: Settings, base: Baseline | None = None, progress: Progress
         progress: called with (what, done, in all) now and then.
 
     Returns:
-        dataset with the dimensions rule, population, encoding, strategy, gamma.
+        dataset with the dimensions rule, population, form, strategy, gamma.
     """
     import xarray as xr
 
@@ -85,7 +85,7 @@ def measure(settings: Settings, base: Baseline | None = None, progress: Progress
     both = (base.difficulty, difficulty(base.populations, chained, GAMMAS, progress))
     by_rule = ("strategy", "rule", "population")
     variables = {
-        "diagram": (("rule", "encoding"), sizes, {"long_name": "zlib-6 length of the agent-free space-time diagram [bytes]"}),
+        "diagram": (("rule", "form"), sizes, {"long_name": "zlib-6 length of the agent-free space-time diagram [bytes]"}),
         "difficulty": ((*by_rule, "gamma"), np.stack([d.bits for d in both]), {"long_name": "D_pos, log2 of Equation 9 [bits]"}),
         "hbar": (by_rule, np.stack([d.hbar for d in both]), {"long_name": "best-policy hardness [instructions]"}),
         "r_max": (by_rule, np.stack([d.r_max for d in both]), {"long_name": "highest reward per step"}),
@@ -93,14 +93,14 @@ def measure(settings: Settings, base: Baseline | None = None, progress: Progress
         "h": (("rule", "population"), h, {"long_name": "best-action hardness of the population, strategy Fresh [bytes]"}),
         "representative": (("rule",), eca.representative(settings.rules), {"long_name": "least rule of the equivalence class"}),
     }
-    coordinates = {"rule": list(settings.rules), "encoding": list(ENCODINGS), "strategy": list(STRATEGIES), "gamma": list(GAMMAS)}
+    coordinates = {"rule": list(settings.rules), "form": list(ENCODINGS), "strategy": list(STRATEGIES), "gamma": list(GAMMAS)}
     return xr.Dataset(variables, coordinates, settings.attributes())
 
 
 def answers(dataset: xr.Dataset) -> list[Answer]:
     """What the dataset says, beside what the paper says; intervals from resampling the classes of equivalent rules."""
     classes = dataset.representative.values
-    size = {str(e): dataset.diagram.sel(encoding=e).values for e in ENCODINGS}
+    size = {str(e): dataset.diagram.sel(form=e).values for e in ENCODINGS}
     rank = partial(agreement.correlation, groups=classes)
     out = []
     for strategy in STRATEGIES:
@@ -135,7 +135,7 @@ def orders(dataset: xr.Dataset) -> list[tuple[str, str, str]]:
     """The paper's four rules in ascending order of what is measured (median over populations): what, the paper's order, ours."""
     four = dataset.sel(rule=[r for r in world.PAPER_RULES if r in dataset.rule.values])
     rows: list[tuple[str, tuple[int, ...], xr.DataArray]] = [
-        ("complexity of the diagram", PAPER_ORDER["diagram"], four.diagram.sel(encoding="digits"))
+        ("complexity of the diagram", PAPER_ORDER["diagram"], four.diagram.sel(form="digits"))
     ]
     middle = four.median("population")
     for strategy in reversed(STRATEGIES):

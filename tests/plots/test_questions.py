@@ -25,7 +25,7 @@ def test_complexity_and_difficulty(data):
     figure = questions.complexity_and_difficulty(dataset)
     assert titles(figure) == ["Chained, tolerance 0", "Chained, tolerance 0.25", "Fresh, tolerance 0", "Fresh, tolerance 0.25"]
     wanted = dataset.difficulty.sel(strategy="fresh", gamma=0.25).mean("population")
-    np.testing.assert_allclose(points(figure.axes[3]), np.stack([dataset.diagram.sel(encoding="digits"), wanted], 1))
+    np.testing.assert_allclose(points(figure.axes[3]), np.stack([dataset.diagram.sel(form="digits"), wanted], 1))
     assert [t for t in misplaced(figure) if "overlaps" not in t[1]] == []
 
 

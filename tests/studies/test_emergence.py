@@ -35,13 +35,13 @@ def test_diagrams_are_those_of_the_automaton(dataset):
         for _ in range(25):
             rows.append(oracles.eca_step(rows[-1], rule))
         text = "".join(str(cell) for row in rows for cell in row).encode()
-        assert int(dataset.diagram.sel(rule=rule, encoding="digits")) == len(zlib.compress(text, 6)) - 8
+        assert int(dataset.diagram.sel(rule=rule, form="digits")) == len(zlib.compress(text, 6)) - 8
         bits = bytes(int("".join(map(str, row)).ljust(24, "0")[k : k + 8], 2) for row in rows for k in (0, 8, 16))
-        assert int(dataset.diagram.sel(rule=rule, encoding="packed_rows")) == len(zlib.compress(bits, 6)) - 8
+        assert int(dataset.diagram.sel(rule=rule, form="packed_rows")) == len(zlib.compress(bits, 6)) - 8
 
 
 def test_everything_is_there(dataset):
-    assert dict(dataset.sizes) == {"rule": 6, "encoding": 5, "strategy": 2, "population": 3, "gamma": 3}
+    assert dict(dataset.sizes) == {"rule": 6, "form": 5, "strategy": 2, "population": 3, "gamma": 3}
     assert (dataset.difficulty.sel(rule=0) == 0).all()
     assert (dataset.difficulty.isel(gamma=0) >= dataset.difficulty.isel(gamma=2)).all()
     assert dataset.representative.values.tolist() == [184, 110, 122, 164, 0, 204]
@@ -75,7 +75,7 @@ def test_orders_of_the_paper_s_rules(dataset):
     rows = {name: (paper, here) for name, paper, here in study.orders(dataset)}
     assert rows["complexity of the diagram"][0] == "164 < 184 < 122 < 110"
     assert rows["D_pos(0.25), chained"][0] == "110 < 184 < 122 < 164"
-    four = dataset.sel(rule=[164, 184, 122, 110]).diagram.sel(encoding="digits")
+    four = dataset.sel(rule=[164, 184, 122, 110]).diagram.sel(form="digits")
     here = rows["complexity of the diagram"][1].replace("=", "<").split(" < ")
     assert [int(four.sel(rule=int(r))) for r in here] == sorted(four.values.tolist())
     assert study._order([1, 2, 3], [5.0, 4.0, 5.0]) == "2 < 1 = 3"

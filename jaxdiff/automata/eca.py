@@ -101,6 +101,34 @@ def evolve(cells: Any, rule: Any, steps: int) -> jax.Array:
     return _evolve(cells, rule, steps)
 
 
+def mirrored(rule: Any) -> np.ndarray:
+    """The rule that does the same with left and right exchanged, int64 [...]."""
+    return _relabelled(rule, [_bit(k & 1, k >> 1 & 1, k >> 2) for k in range(8)], 0)
+
+
+def complemented(rule: Any) -> np.ndarray:
+    """The rule that does the same with 0 and 1 exchanged, int64 [...]."""
+    return _relabelled(rule, [7 - k for k in range(8)], 1)
+
+
+def representative(rule: Any) -> np.ndarray:
+    """Least rule among a rule, its mirror image, its complement and both, int64 [...]: 88 classes of 256 rules."""
+    check_rule(rule)
+    value = np.asarray(rule, np.int64)
+    return np.minimum.reduce([value, mirrored(value), complemented(value), complemented(mirrored(value))])
+
+
+def _bit(left: int, centre: int, right: int) -> int:
+    """Which bit of a rule's number a neighbourhood is."""
+    return 4 * left + 2 * centre + right
+
+
+def _relabelled(rule: Any, source: list[int], flip: int) -> np.ndarray:
+    """Bit k of the new rule is bit source[k] of the old one, flipped where `flip` is 1."""
+    value = np.asarray(rule, np.int64)
+    return sum((((value >> source[k]) & 1) ^ flip) << k for k in range(8))  # pyright: ignore[reportReturnType]
+
+
 def check_rule(rule: Any) -> None:
     """Refuse rules outside 0..255 (concrete values only: inside jit nothing is checked)."""
     if not isinstance(rule, Tracer):

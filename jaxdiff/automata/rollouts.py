@@ -180,6 +180,29 @@ def fresh(linear: Linear, rule: jax.Array, cells: jax.Array, position: jax.Array
     return _outcome(batch, total, position, shape.steps, shape.width)
 
 
+@partial(jax.jit, static_argnums=(4, 5))
+def paired(
+    linear: Linear, rule: jax.Array, cells: jax.Array, position: jax.Array, shape: Shape, record: bool = False
+) -> tuple[ring.Words, jax.Array | None]:
+    """Program i in world i and in no other, where `fresh` runs every program in every world.
+
+    Args:
+        linear: programs; masks [S, Q], constants [Q].
+        rule: uint32 [Q].
+        cells: configurations at the start, uint8 [Q, N].
+        position: int32 [Q].
+        shape: what to compile for.
+        record: keep the actions.
+
+    Returns:
+        limbs of the sums of reward numerators, uint32 [Q] each, and the actions uint8 [T, Q], see `run_programs` (or None).
+    """
+    frame = tuple(word[None] for word in ring.enter(cells, position))
+    batch = Batch(frame, jnp.zeros((1, rule.shape[0]), jnp.uint32))
+    _, total, actions = run_programs(batch, linear, rule_masks(rule[None]), shape, record)
+    return tuple(limb[0] for limb in total), None if actions is None else actions[:, 0]
+
+
 # Policies whose random walks are drawn with one fold of the key: which walk a policy gets does not depend on how many are run at once.
 BLOCK = 64
 
@@ -215,6 +238,14 @@ def walks(key: jax.Array, rule: jax.Array, cells: jax.Array, position: jax.Array
     actions = random_actions(key, shape.steps, batch.shifts.shape)
     batch, total = run_actions(batch, actions, rule_masks(rule[:, None]), shape)
     return _outcome(batch, total, position, shape.steps, shape.width)
+
+
+@partial(jax.jit, static_argnums=4)
+def given(actions: jax.Array, rule: jax.Array, cells: jax.Array, position: jax.Array, shape: Shape) -> ring.Words:
+    """Sequences of actions uint8 [T, Q] (see `run_actions`), each in every world: limbs of the sums of rewards, uint32 [R, Q]."""
+    lanes = (rule.shape[0], actions.shape[1])
+    everywhere = jnp.broadcast_to(actions[:, None], (shape.steps, *lanes))
+    return run_actions(_enter(cells, position, lanes), everywhere, rule_masks(rule[:, None]), shape)[1]
 
 
 PROGRAM, WALK, NOTHING = range(3)

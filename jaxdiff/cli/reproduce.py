@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import tyro
 
 from jaxdiff.cli import console
+from jaxdiff.cli.measure import parse_rules
+from jaxdiff.core.errors import require
 from jaxdiff.core.files import whole
 
 if TYPE_CHECKING:
     from jaxdiff.studies.reproduction import Reproduction, Row
 
-STUDIES = ("complexity-distribution",)
+STUDIES = ("complexity-distribution", "questions")
 
 
 @dataclass(frozen=True)
@@ -24,16 +26,32 @@ class Reproduce:
 
     The paper measured one population; here the median of many is compared with it, and the band that holds 90 % of them is shown.
 
-    Example:
+    "questions" are three that the same paper leaves open (sections 6.1 to 6.3), answered for all rules: does complexity of an automaton
+    make a world hard, what does search guided by reward save, does difficulty depend on the interface?
+
+    Examples:
         jaxdiff reproduce complexity-distribution --size 1900 --out reproduction
+        jaxdiff reproduce questions --out questions
     """
 
-    study: tyro.conf.Positional[Literal["complexity-distribution"]] = "complexity-distribution"
-    """Which paper."""
+    study: tyro.conf.Positional[Literal["complexity-distribution", "questions"]] = "complexity-distribution"
+    """Which paper, or the questions that it leaves open."""
     size: int = 1900
-    """Programs in a population: 1900 or 9500, the paper's two sizes."""
-    populations: int = 20
-    """Populations; the medians over them are compared."""
+    """Programs in a population: 1900 or 9500, the paper's two sizes (complexity-distribution)."""
+    populations: int | None = None
+    """Populations; the medians over them are compared. 20 if not given, 3 for questions."""
+    rules: tuple[str, ...] = ("all",)
+    """Rule numbers 0..255, or the word all (questions)."""
+    policies: int = 1900
+    """Programs in a population (questions)."""
+    steps: int = 300
+    """Steps per policy (questions)."""
+    climbers: int = 16
+    """Hill climbers for each rule and population (questions)."""
+    budget: int = 4096
+    """Trials after which a hill climber is given up (questions)."""
+    patience: int = 32
+    """Trials without a higher reward after which a hill climber starts again (questions)."""
     seed: int = 0
     """Seed of everything random."""
     out: Path | None = None
@@ -43,11 +61,15 @@ class Reproduce:
 
     def run(self) -> int:
         """Do it; returns the exit code."""
+        if self.study == "questions":
+            return self._questions()
         from jaxdiff.studies import reproduction
 
+        require(self.rules == ("all",), "rules", " ".join(self.rules), "not for complexity-distribution, whose rules are the paper's")
+        populations = 20 if self.populations is None else self.populations
         folder = console.output_folder(self.out)
         with console.progress() as report:
-            result = reproduction.reproduce(self.size, self.populations, self.seed, report)
+            result = reproduction.reproduce(self.size, populations, self.seed, report)
         screen = console.console(self.json)
         for name in dict.fromkeys(row.table for row in result.rows):
             screen.print(_table(name, [row for row in result.rows if row.table == name]))
@@ -69,7 +91,7 @@ class Reproduce:
                 {
                     "study": self.study,
                     "size": self.size,
-                    "populations": self.populations,
+                    "populations": populations,
                     "seed": self.seed,
                     "rows": rows,
                     "inside": inside,
@@ -77,6 +99,16 @@ class Reproduce:
                 }
             )
         return 0
+
+    def _questions(self) -> int:
+        from jaxdiff.cli import questions
+        from jaxdiff.studies.guided_search import Search
+        from jaxdiff.studies.rule_difficulty import Settings
+
+        require(self.size == 1900, "size", self.size, "not for questions, which have policies")
+        populations = 3 if self.populations is None else self.populations
+        settings = Settings(parse_rules(self.rules), self.policies, populations, self.steps, self.seed)
+        return questions.show(settings, Search(self.climbers, self.budget, self.patience), self.out, self.json)
 
     def _write(self, folder: Path, result: Reproduction) -> list[Path]:
         from jaxdiff.plots import paper

@@ -147,7 +147,7 @@ def assemble(
     import xarray as xr
 
     reward, walker_reward, chosen = evaluation.reward, evaluation.walker_reward, k[settings.form]
-    repeated = np.stack([_repeated(form) for form in forms["simplified" if settings.form == "raw" else settings.form]])
+    again = np.stack([repeated(form) for form in forms["simplified" if settings.form == "raw" else settings.form]])
     identity = np.stack([np.unique(form, axis=0, return_inverse=True)[1].reshape(-1) for form in forms["shortest"]])
     rules, populations = reward.shape[:2]
     gammas = response.gammas_101()
@@ -158,7 +158,7 @@ def assemble(
         _report(progress, "response functions", number, rules * populations)
         i, j = divmod(number, populations)
         summary = indicators.summarise(chosen[j], reward[i, j], identity=identity[j], random_walk=walker_reward[i, j])
-        keep = ~repeated[j] | settings.keep_repeated
+        keep = ~again[j] | settings.keep_repeated
         weights, kept = response.universal_weights(chosen[j][keep]), reward[i, j][keep]
         sets = [response.thresholds(weights, kept, gammas, side) for side in response.SIDES]
         first_hit[i, j] = [[response.draws(t, statistic) for statistic in response.STATISTICS] for t in sets]
@@ -189,7 +189,7 @@ def assemble(
     variables |= {
         "complexity": (("population", "policy"), chosen),
         "length": (("population", "policy"), apl.length(forms["raw"])),
-        "repeated": (("population", "policy"), repeated),
+        "repeated": (("population", "policy"), again),
         "identity": (("population", "policy"), identity),
         "numerator": (("rule", "population", "policy"), evaluation.numerator),
         "reward": (("rule", "population", "policy"), reward),
@@ -302,8 +302,8 @@ def _action_complexity(actions: np.ndarray) -> np.ndarray:
     return np.stack([complexity.action_sequence(m, u) for m, u in zip(moves, upshots, strict=True)])
 
 
-def _repeated(form: np.ndarray) -> np.ndarray:
-    """Whether an earlier row is the same, bool [P]."""
+def repeated(form: np.ndarray) -> np.ndarray:
+    """Whether an earlier program of the same form int8 [P, L] is the same, bool [P]."""
     _, first, inverse = np.unique(form, axis=0, return_index=True, return_inverse=True)
     return first[inverse.reshape(-1)] != np.arange(len(form))
 

@@ -57,3 +57,17 @@ def test_pack_and_unpack_are_inverse(width):
 def test_bad_input(cells, rule, steps, words):
     with pytest.raises(InputError, match=words):
         eca.advance(cells, rule, steps)
+
+
+def test_classes_of_equivalent_rules():
+    """Mirror and complement, by what they do to configurations; 88 classes, as is known."""
+    rng = np.random.default_rng(5)
+    cells = rng.integers(0, 2, (50, 11), dtype=np.uint8)
+    rules = np.arange(256)
+    for rule in (30, 110, 184, 2):
+        after = np.asarray(eca.step(cells, rule))
+        np.testing.assert_array_equal(eca.step(cells[:, ::-1], int(eca.mirrored(rule)))[:, ::-1], after)
+        np.testing.assert_array_equal(1 - np.asarray(eca.step(1 - cells, int(eca.complemented(rule)))), after)
+    assert len(np.unique(eca.representative(rules))) == 88
+    np.testing.assert_array_equal(eca.representative(eca.representative(rules)), eca.representative(rules))
+    assert [int(eca.representative(r)) for r in (124, 137, 193, 255)] == [110, 110, 110, 0]

@@ -228,3 +228,32 @@ def test_the_installed_program_runs_and_a_reader_may_stop_early():
     refused = subprocess.run([*command, "measure", "--rules", "256"], capture_output=True, text=True, check=False, env=environment)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "Traceback" not in refused.stderr
+
+
+def test_the_questions(tmp_path, capsys):
+    arguments = ["--rules", "184", "110", "30", "--policies", "40", "--steps", "12", "--climbers", "2", "--budget", "8", "--patience", "3"]
+    assert run("reproduce", "questions", *arguments, "--out", tmp_path, "--json") == 0
+    captured = capsys.readouterr()
+    shown = json.loads(captured.out.splitlines()[-1])
+    assert [row["rule"] for row in shown["rules"]] == [184, 110, 30]
+    assert set(shown["answers"]) == {"emergence", "guided_search", "interfaces"}
+    assert shown["settings"]["populations"] == 3
+    assert {p.name for p in tmp_path.iterdir()} == {Path(name).name for name in shown["files"]}
+    assert {p.name for p in tmp_path.glob("*.zip")} == {f"{name}.zarr.zip" for name in shown["answers"]}
+    for word in ("section 6.1", "section 6.2", "section 6.3", "helps most", "do not seem to correlate", "95 % interval"):
+        assert word in captured.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["questions", "--rules", "110"], "at least two rules"),
+        (["questions", "--rules", "256", "1"], "rules is '256'"),
+        (["questions", "--size", "9500"], "not for questions"),
+        (["questions", "--budget", "0"], "budget is 0"),
+        (["complexity-distribution", "--rules", "110"], "not for complexity-distribution"),
+    ],
+)
+def test_questions_refuse_bad_input(arguments, words, capsys):
+    assert run("reproduce", *arguments) == 2
+    assert words in capsys.readouterr().err

@@ -1,0 +1,93 @@
+import warnings
+
+import numpy as np
+import pytest
+
+import jaxdiff
+from jaxdiff.core.errors import InputError
+
+pytest.importorskip("gymnasium", reason="the gymnasium extra is not installed")
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode
+
+from jaxdiff.core.adapters.gymnasium import VectorWorld, World
+
+pytestmark = pytest.mark.host
+STEPS, COPIES = 3, 4
+
+
+def made():
+    return jaxdiff.make("SAECA-v0", width=9, steps=STEPS)
+
+
+def test_gymnasiums_own_checker_passes():
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*Not able to test alternative render modes.*")  # it wants gymnasium.make
+        check_env(World(*made(), render_mode="rgb_array"))
+
+
+@pytest.mark.parametrize(("mode", "theirs"), [("same_step", AutoresetMode.SAME_STEP), ("next_step", AutoresetMode.NEXT_STEP)])
+def test_auto_reset_is_what_is_declared(mode, theirs):
+    envs = VectorWorld(*made(), num_envs=COPIES, mode=mode)
+    assert envs.metadata["autoreset_mode"] == theirs
+    first, infos = envs.reset(seed=3)
+    assert first.shape == (COPIES, 3)
+    assert infos == {}
+    assert first in envs.observation_space
+    actions = np.full((COPIES, 2), [0, 1], np.int32)
+    seen = []
+    for _ in range(STEPS + 1):
+        observation, reward, terminated, truncated, infos = envs.step(actions)
+        assert observation in envs.observation_space
+        assert reward.dtype == np.float64
+        seen.append((bool((terminated | truncated).all()), float(reward[0]), observation, infos))
+    assert [s[0] for s in seen] == [False] * (STEPS - 1) + [True, False]
+    if mode == "same_step":
+        assert (seen[STEPS - 1][2] == first).all(), "the step that ends an episode shows the next one's first observation"
+        assert seen[STEPS - 1][3]["_final_obs"].all()
+        assert seen[STEPS - 1][3]["final_obs"][0].shape == (3,)
+        assert seen[STEPS][1] > 0
+    else:
+        assert (seen[STEPS][2] == first).all(), "the step after it resets, whatever the action"
+        assert seen[STEPS][1] == 0
+        assert "final_obs" not in seen[STEPS - 1][3]
+
+
+def test_disabled_resets_those_that_are_named():
+    envs = VectorWorld(*made(), num_envs=COPIES, mode="disabled")
+    first, _ = envs.reset(seed=0)
+    for _ in range(STEPS):
+        last = envs.step(np.ones((COPIES, 2), np.int32))[0]
+    mask = np.array([True, False, False, True])
+    after, _ = envs.reset(options={"reset_mask": mask})
+    assert (after[mask] == first[mask]).all()
+    assert (after[~mask] == last[~mask]).all()
+
+
+def test_the_same_seed_gives_the_same_run():
+    runs = []
+    for _ in range(2):
+        envs = VectorWorld(*made(), num_envs=COPIES)
+        envs.reset(seed=11)
+        envs.action_space.seed(5)
+        runs.append([envs.step(envs.action_space.sample())[1] for _ in range(2 * STEPS)])
+    np.testing.assert_array_equal(*runs)
+
+
+def test_bad_input():
+    with pytest.raises(InputError, match="num_envs is 0"):
+        VectorWorld(*made(), num_envs=0)
+    with pytest.raises(InputError, match="mode is 'later'"):
+        VectorWorld(*made(), num_envs=1, mode="later")
+    with pytest.raises(InputError, match="reset first"):
+        VectorWorld(*made(), num_envs=1).step(np.zeros((1, 2), np.int32))
+    with pytest.raises(InputError, match="seed is 3 numbers"):
+        VectorWorld(*made(), num_envs=2).reset(seed=[1, 2, 3])
+    env = World(*made())
+    with pytest.raises(InputError, match="reset first"):
+        env.step([0, 0])
+    env.reset(seed=0)
+    with pytest.raises(InputError, match="action is"):
+        env.step([3, 0])
+    with pytest.raises(InputError, match="render_mode is 'human'"):
+        World(*made(), render_mode="human")

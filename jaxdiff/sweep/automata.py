@@ -135,10 +135,9 @@ class Sweep:
                 "sum of rewards over the steps times scale, exact",
             ),
         }
-        if g.walker_count:
-            variables["walker_numerator"] = variable(
-                "strategy seed rule walker", {**one, "rule": self._rules}, total, -1, "the same for random-walk policies"
-            )
+        variables["walker_numerator"] = variable(
+            "strategy seed rule walker", {**one, "rule": self._rules}, total, -1, "the same for random-walk policies"
+        )
         coordinates = {"strategy": list(g.strategies), "seed": np.arange(g.populations), "rule": np.asarray(g.rules)}
         identity = {**asdict(g), "walkers": g.walker_count, "world": "saeca", "jaxdiff": jaxdiff.__version__}
         attributes = {

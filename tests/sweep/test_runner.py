@@ -122,7 +122,7 @@ def test_a_task_is_whole_chunks_and_all_chunks_are_in_one_task():
     for name, variable in layout.variables.items():
         covered = np.zeros(variable.shape, int)
         for task in JOB.tasks():
-            if name in task.regions:
+            if name in task.regions:  # every variable has some
                 covered[task.regions[name]] += 1
                 for s, size, chunk in zip(task.regions[name], variable.shape, variable.chunks, strict=True):
                     start, stop, _ = s.indices(size)

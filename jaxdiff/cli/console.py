@@ -28,7 +28,7 @@ Report = Callable[[str, int, int], None]
 # Without a terminal, one line of progress every so many seconds.
 _QUIET_SECONDS = 10.0
 # The widest table needs that many columns.
-_TABLE_WIDTH = 130
+_TABLE_WIDTH = 170
 
 
 def console(as_json: bool) -> Console:

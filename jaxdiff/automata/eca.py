@@ -101,6 +101,31 @@ def evolve(cells: Any, rule: Any, steps: int) -> jax.Array:
     return _evolve(cells, rule, steps)
 
 
+def equivalent(rule: Any) -> np.ndarray:
+    """The rules that are the same automaton but for exchanging left and right, zeros and ones, or both.
+
+    Args:
+        rule: rule numbers 0..255 [...].
+
+    Returns:
+        int64 [..., 4]: the rule, its mirror image, its complement, the mirror image of the complement.
+
+    Raises:
+        InputError: a rule outside 0..255.
+    """
+    check_rule(rule)
+    hood = np.arange(8)
+    mirrored = (hood >> 2) | (hood & 2) | ((hood & 1) << 2)
+    table = (np.asarray(rule, np.int64)[..., None] >> hood) & 1
+    tables = np.stack([table, table[..., mirrored], 1 - table[..., 7 - hood], 1 - table[..., 7 - mirrored]], axis=-2)
+    return (tables << hood).sum(-1)
+
+
+def representative(rule: Any) -> np.ndarray:
+    """The least of the equivalent rules, which stands for its class (there are 88), int64 [...]. Argument and error as for `equivalent`."""
+    return equivalent(rule).min(-1)
+
+
 def check_rule(rule: Any) -> None:
     """Refuse rules outside 0..255 (concrete values only: inside jit nothing is checked)."""
     if not isinstance(rule, Tracer):

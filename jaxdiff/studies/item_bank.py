@@ -14,6 +14,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,11 +23,12 @@ from jaxdiff.automata import eca
 from jaxdiff.core.errors import require
 from jaxdiff.difficulty import indicators, irt, race, response
 from jaxdiff.studies import search
+from jaxdiff.sweep import group
 
 if TYPE_CHECKING:
     import xarray as xr
 
-KIND = "item-bank"
+KIND, GROUP = "item-bank", "items"
 GAMMAS = (0.0, 0.01, 0.05, 0.1, 0.25)
 # Where medians of a response curve are computed: they are the slow part, and D is wanted at the first five anyway.
 CURVE_GAMMAS = (0.0, 0.01, 0.05, 0.1, 0.17, 0.25, 0.35, 0.5, 0.65, 0.8, 1.0)
@@ -274,6 +276,16 @@ LONG_NAMES = {
     "item_b": "difficulty of the two-parameter model fitted to icc, on the budget scale [bits]",
     "item_rmse": "root mean square of that model's residuals",
 }
+
+
+def save(bank: xr.Dataset, store: str | Path) -> Path:
+    """Write a bank as the group `items` of a sweep's store folder. Errors as for `sweep.group.save`."""
+    return group.save(bank, store, GROUP, KIND)
+
+
+def load(store: str | Path) -> xr.Dataset:
+    """Read the bank of a sweep's store folder. Errors as for `sweep.group.load`."""
+    return group.load(store, GROUP, KIND)
 
 
 def information(bank: xr.Dataset, theta: Any) -> xr.DataArray:

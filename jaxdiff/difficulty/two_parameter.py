@@ -103,9 +103,7 @@ def _checked(responses: Any) -> tuple[np.ndarray, np.ndarray]:
     return answered.astype(np.float64), np.where(answered, value, 0.0)
 
 
-def _posterior(
-    answered: np.ndarray, right: np.ndarray, line: np.ndarray, x: np.ndarray, log_prior: np.ndarray
-) -> tuple[np.ndarray, float]:
+def _posterior(answered: np.ndarray, right: np.ndarray, line: np.ndarray, x: np.ndarray, log_prior: np.ndarray) -> tuple[np.ndarray, float]:
     """Posterior of every person on the grid [P, Q], and the marginal log likelihood."""
     logit = line[0][:, None] * x + line[1][:, None]  # [I, Q]
     log_right, log_wrong = -np.logaddexp(0.0, -logit), -np.logaddexp(0.0, logit)

@@ -38,7 +38,7 @@ class Scale:
     unit: float
 
     def to_catsim(self, theta_budget: Any) -> Any:
-        """catsim's ability of an ability in bits."""
+        """The ability for catsim of an ability in bits."""
         return (np.asarray(theta_budget, np.float64) - self.centre) / self.unit
 
     def from_catsim(self, theta: Any) -> Any:
@@ -46,7 +46,7 @@ class Scale:
         return np.asarray(theta, np.float64) * self.unit + self.centre
 
     def items(self, a: Any, b: Any) -> np.ndarray:
-        """catsim's item matrix of discriminations per bit and difficulties in bits: columns a, b, c = 0, d = 1, float64 [I, 4]."""
+        """The item matrix for catsim, of discriminations per bit and difficulties in bits: columns a, b, c = 0, d = 1, float64 [I, 4]."""
         a, b = np.broadcast_arrays(np.asarray(a, np.float64) * self.unit, self.to_catsim(b))
         return np.stack([a, b, np.zeros(a.shape), np.ones(a.shape)], axis=-1)
 

@@ -5,7 +5,13 @@ reward. The right-or-wrong item is what test software wants: trying some policie
 stated tolerance gamma. Its characteristic curve Pr[success | theta] is q(2^theta), exact.
 
 Ability here is always `theta_budget`, log2 of how many policies are tried [bits]. Abilities that are fitted to matrices of right and wrong
-answers live on another scale (`studies.persons`), and the two are never mixed. Axes: strategy, seed, rule, policy, walker, instruction.
+answers live on another scale (`studies.persons`), and the two are never mixed.
+
+Blind search makes right-or-wrong items alike: where success has the same small chance in every try, Pr[success | theta] is
+1 - exp(-2^(theta - c)) with a two-parameter discrimination of about 1.05 per bit, whatever the rule. What is steeper owes it to drawing
+without replacement, most of all an item `at_ceiling`, which is solved only when most of the population has been tried: its steepness is
+that of the population's end. Discrimination between worlds is therefore told by the graded item's curve. Axes: strategy, seed, rule,
+policy, walker, instruction.
 """
 
 from __future__ import annotations
@@ -35,6 +41,7 @@ CURVE_GAMMAS = (0.0, 0.01, 0.05, 0.1, 0.17, 0.25, 0.35, 0.5, 0.65, 0.8, 1.0)
 INDICATORS = ("r_max", "r_mean", "r_min", "hbar", "hbar_robust", "correlation", "correlation_max", "sd", "random_walk_mean")
 PER_BIT = 3  # points of a characteristic curve
 BAND = (0.05, 0.95)
+STEEP = 4.0  # a response curve that rises by more a bit is a jump between two of its levels; how high a jump was fitted says nothing
 CERTAIN = 1e-9  # a probability this close to 1 stays there for larger budgets
 Progress = Callable[[str, int, int], None]
 
@@ -178,7 +185,7 @@ def _item(tried: Population, reward: np.ndarray, walked: np.ndarray, gamma: floa
         **{name: float(getattr(summary, name)) for name in INDICATORS},
         "difficulty": response.log_size(found.first_hit[:, 0, wanted]),
         "curve_theta": found.curve.theta,
-        "curve_discrimination": found.fit.slope_at_b,
+        "curve_discrimination": np.minimum(found.fit.slope_at_b, STEEP),
         "curve_location": found.fit.b,
         "curve_rmse": found.fit.rmse,
         "target": success.target[0],
@@ -208,8 +215,10 @@ def _assemble(dataset: xr.Dataset, columns: dict[str, np.ndarray], budgets: np.n
             variables[f"{name}_band"] = ((*dims, "band"), np.moveaxis(np.quantile(value, BAND, axis=1), 0, -1))
     rule = dataset["rule"].values
     least = eca.representative(rule)
+    halfway = np.array([np.interp(theta[-1] - 1, theta, curve) for curve in icc.reshape(-1, len(theta))]).reshape(icc.shape[:2])
     variables |= {
         "determined": (("strategy", "rule"), varies & np.isfinite(variables["item_a"][1])),
+        "at_ceiling": (("strategy", "rule"), halfway < 0.5),
         "representative": (("rule",), least),
         "is_representative": (("rule",), least == rule),
     }
@@ -256,6 +265,7 @@ LONG_NAMES = {
     "representative": "least of the equivalent rules (mirror image, complement, both)",
     "is_representative": "whether the rule is the least of its class",
     "determined": "whether the item tells anything: its rewards differ and not every policy solves it",
+    "at_ceiling": "whether half of the policies are tried before success has probability 1/2: the curve is that of the population's end",
     "r_max": "highest mean reward per step",
     "r_mean": "mean of the mean rewards per step",
     "r_min": "lowest mean reward per step",
@@ -267,7 +277,7 @@ LONG_NAMES = {
     "random_walk_mean": "mean reward per step of random walkers",
     "difficulty": "D: log2 of the median number of policies tried until the target is reached, on the budget scale [bits]",
     "curve_theta": "response curve: ability on the budget scale [bits] at the levels `normalised`",
-    "curve_discrimination": "largest slope of the logistic model fitted to the response curve from 0 (mean) to 1 (best) [1/bit]",
+    "curve_discrimination": "largest slope of the logistic model fitted to the response curve from 0 (mean) to 1 (best), at most 4 [1/bit]",
     "curve_location": "ability of that model for half of the best, on the budget scale [bits]",
     "curve_rmse": "root mean square of that model's residuals",
     "target": "reward per step that counts as success at gamma = {gamma}",
@@ -308,7 +318,7 @@ def information(bank: xr.Dataset, theta: Any) -> xr.DataArray:
 
 
 def summary_lines(bank: xr.Dataset, count: int = 10, gamma: float = 0.25) -> list[str]:
-    """Sentences naming, for each strategy, the hardest rules (most D_pos) and the most discriminating ones (steepest item curve).
+    """Sentences naming, for each strategy, the hardest rules (most D_pos) and the most discriminating ones, which are not at the ceiling.
 
     Args:
         bank: of `items`.
@@ -316,17 +326,23 @@ def summary_lines(bank: xr.Dataset, count: int = 10, gamma: float = 0.25) -> lis
         gamma: tolerance of the difficulty.
     """
     hard = bank["difficulty"].sel(side="positive").sel(gamma=gamma, method="nearest")
+    inside = bank["determined"] & ~bank["at_ceiling"]
+    measures = (
+        (f"hardest, D_pos({gamma:g}) [bits]", hard.where(bank["determined"])),
+        ("most discriminating, slope of the response curve [1/bit]", bank["curve_discrimination"].where(inside)),
+        (f"steepest right-or-wrong item at gamma = {bank.attrs['gamma']:g}, a [1/bit]", bank["item_a"].where(inside)),
+    )
     lines = []
     for strategy in bank["strategy"].values:
-        for what, value, unit in (
-            (f"hardest, D_pos({gamma:g})", hard, "bits"),
-            ("most discriminating, slope of the response curve", bank["curve_discrimination"], "per bit"),
-            (f"most discriminating, a of the right-or-wrong item at gamma {bank.attrs['gamma']:g}", bank["item_a"], "per bit"),
-        ):
-            best = ranked(value.sel(strategy=strategy).where(bank["determined"].sel(strategy=strategy)))[:count]
-            named = ", ".join(f"{int(r)} ({float(value.sel(strategy=strategy, rule=r)):.2f})" for r in best)
-            lines.append(f"{strategy}: {what} [{unit}]: {named}")
+        for what, value in measures:
+            mine = value.sel(strategy=strategy)
+            named = ", ".join(f"{int(r)} ({_capped(float(mine.sel(rule=r)), what)})" for r in ranked(mine)[:count])
+            lines.append(f"{strategy}: {what}: {named}")
     return lines
+
+
+def _capped(value: float, what: str) -> str:
+    return f"≥ {STEEP:g}" if value >= STEEP and "response curve" in what else f"{value:.2f}"
 
 
 def ranked(value: xr.DataArray) -> np.ndarray:

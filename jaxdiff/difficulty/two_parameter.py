@@ -70,22 +70,25 @@ def fit_two_parameter(responses: Any, nodes: int = 61, most_rounds: int = 1000, 
     tried, solved = answered.sum(0), right.sum(0)
     varied = (solved > 0) & (solved < tried)
     require(bool(varied.any()), "responses", "without variation", "at least one item that some persons solve and others do not")
-    answered, right = answered[:, varied], right[:, varied]
+    # Persons with the same answers are the same to the model: in a short test that is most of them.
+    pattern, who, times = np.unique(answered[:, varied] + right[:, varied], axis=0, return_inverse=True, return_counts=True)
+    answered, right = (pattern > 0).astype(np.float64), (pattern > 1).astype(np.float64)
+    times = times[:, None].astype(np.float64)
     x = np.linspace(-5.0, 5.0, nodes)
     log_prior = -0.5 * x**2 - special.logsumexp(-0.5 * x**2)
-    share = (right.sum(0) + 0.5) / (answered.sum(0) + 1.0)
+    share = ((solved + 0.5) / (tried + 1.0))[varied]
     line = np.stack([np.ones(len(share)), 1.3 * special.logit(share)])  # slope and intercept
     history, converged = [], False
-    posterior = np.empty(0)
     for _ in range(most_rounds):
-        posterior, log_likelihood = _posterior(answered, right, line, x, log_prior)
-        history.append(log_likelihood)
+        posterior, evidence = _posterior(answered, right, line, x, log_prior)
+        history.append(float((times * evidence).sum()))
+        posterior *= times
         new = _regress(line, x, answered.T @ posterior, right.T @ posterior)
         change, line = float(np.abs(new - line).max()), new
         if change <= tolerance:
             converged = True
             break
-    posterior, _ = _posterior(answered, right, line, x, log_prior)
+    posterior = _posterior(answered, right, line, x, log_prior)[0][who.reshape(-1)]
     ability = posterior @ x
     a, b = np.full(len(varied), np.nan), np.full(len(varied), np.nan)
     told = np.abs(line[0]) < STEEPEST
@@ -103,13 +106,15 @@ def _checked(responses: Any) -> tuple[np.ndarray, np.ndarray]:
     return answered.astype(np.float64), np.where(answered, value, 0.0)
 
 
-def _posterior(answered: np.ndarray, right: np.ndarray, line: np.ndarray, x: np.ndarray, log_prior: np.ndarray) -> tuple[np.ndarray, float]:
-    """Posterior of every person on the grid [P, Q], and the marginal log likelihood."""
+def _posterior(
+    answered: np.ndarray, right: np.ndarray, line: np.ndarray, x: np.ndarray, log_prior: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Posterior of every pattern of answers on the grid [P, Q], and its marginal log likelihood [P, 1]."""
     logit = line[0][:, None] * x + line[1][:, None]  # [I, Q]
     log_right, log_wrong = -np.logaddexp(0.0, -logit), -np.logaddexp(0.0, logit)
     joint = right @ log_right + (answered - right) @ log_wrong + log_prior
     evidence = special.logsumexp(joint, axis=1, keepdims=True)
-    return np.exp(joint - evidence), float(evidence.sum())
+    return np.exp(joint - evidence), evidence
 
 
 def _regress(line: np.ndarray, x: np.ndarray, tried: np.ndarray, solved: np.ndarray) -> np.ndarray:

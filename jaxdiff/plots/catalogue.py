@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib import patheffects
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -60,6 +61,20 @@ def catalogue(bank: xr.Dataset, strategy: str | None = None) -> Figure:
     bar.set_label(f"probability of success (γ = {bank.attrs['gamma']:g})", **CAPTION)
     bar.ax.tick_params(labelsize=NOTE, colors=INK)
     bar.outline.set_visible(False)  # pyright: ignore[reportCallIssue]
+    mark = {"linestyle": "", "marker": "o", "markersize": 7, "markeredgewidth": 1.5}
+    upper.legend(
+        handles=[
+            Line2D(
+                [], [], markerfacecolor="none", markeredgecolor=SOFT, label="(white) half find a reward within 25 % of the best", **mark
+            ),
+            Line2D([], [], markerfacecolor=HIGH, markeredgecolor=HIGH, label="half find the best", **mark),
+        ],
+        loc="outside lower center",
+        ncols=2,
+        fontsize=NOTE,
+        labelcolor=INK,
+        frameon=False,
+    )
     _scatter(lower.subplots(), mine)
     count = f"{ordered.sizes['rule']} of the 88 classes of rules" if ordered.sizes["rule"] < 88 else "all 88 classes of rules"
     source = f"strategy {mine['strategy'].item()}, {bank.attrs['policies']:,} policies"
@@ -143,9 +158,8 @@ def _check(dataset: Any, names: tuple[str, ...]) -> None:
 
 
 def _easiest_first(classes: xr.Dataset) -> np.ndarray:
-    """Order of rules: those that tell nothing, then by difficulty, equal ones by the area under their curves."""
-    hard = classes["difficulty"].sel(side="positive").sel(gamma=HARD, method="nearest").values
-    return np.lexsort((-classes["icc"].mean("theta_budget").values, hard, classes["determined"].values))
+    """Order of rules: those that tell nothing, then by the area under their characteristic curves."""
+    return np.lexsort((-classes["icc"].mean("theta_budget").values, classes["determined"].values))
 
 
 def _rows(ax: Axes, part: xr.Dataset, rows: int) -> Any:
@@ -186,24 +200,32 @@ def _scatter(ax: Axes, mine: xr.Dataset) -> None:
     ax.plot(x[~end], y[~end], "o", linestyle="", color=INK, markersize=5, alpha=0.65, label="an item")
     hollow = {"markerfacecolor": "white", "markeredgecolor": SOFT}
     ax.plot(x[end], y[end], "o", linestyle="", markersize=5, label="half of all policies must be tried: the sample's end", **hollow)
-    dress(ax, None, f"difficulty: ability for a reward within {HARD:.0%} of the best, D(0.25) [bits]", "discrimination [1/bit]")
+    dress(
+        ax,
+        None,
+        f"difficulty: ability for a reward within {HARD:.0%} of the best, D(0.25) [bits]",
+        "discrimination: largest slope\nof the response curve [1/bit]",
+    )
     ticks = [t for t in (0.05, 0.1, 0.2, 0.5, 1, 2, 4) if y.size and y.min() * 0.8 <= t <= y.max() * 1.3]
-    ax.set_yticks(ticks, [f"{t:g}" if t < item_bank.STEEP else "≥ 4" for t in ticks])
+    ax.set_yticks(ticks, [f"{t:g}" if t < item_bank.STEEP else f"{t:g}+" for t in ticks])
     ax.minorticks_off()
     ax.margins(x=0.05, y=0.16)
     ax.legend(fontsize=NOTE, labelcolor=INK, frameon=False, loc="upper left", bbox_to_anchor=(0, 1.13), ncols=2)
     inside = np.flatnonzero(~end)
     by_slope = inside[np.argsort(y[inside], kind="stable")]
-    wanted = [*np.flatnonzero(np.isin(rule, PAPER_RULES)), *np.argsort(-x, kind="stable")[:5], *by_slope[::-1][:6], *by_slope[:4]]
-    _name(ax, x, y, [str(int(r)) for r in rule], list(dict.fromkeys(int(i) for i in wanted)))
+    wanted = [*np.flatnonzero(np.isin(rule, PAPER_RULES)), *by_slope[::-1][:7], *np.argsort(-x, kind="stable")[:5], *by_slope[:2]]
+    named = _name(ax, x, y, [str(int(r)) for r in rule], list(dict.fromkeys(int(i) for i in wanted)))
+    ax.plot(x[named], y[named], "o", linestyle="", markerfacecolor="none", markeredgecolor=HIGH, markeredgewidth=1.6, markersize=7)
 
 
-def _name(ax: Axes, x: np.ndarray, y: np.ndarray, text: list[str], wanted: list[int]) -> None:
-    """Write the wanted points' names beside them where they touch no other name; a name that finds no place is left out."""
+def _name(ax: Axes, x: np.ndarray, y: np.ndarray, text: list[str], wanted: list[int]) -> list[int]:
+    """Write the wanted points' names beside them where they touch no other name; those that found a place."""
     ax.figure.canvas.draw()  # places in points are known only once the axes have their size
     scale = 72.0 / ax.get_figure(root=True).dpi  # pyright: ignore[reportOptionalMemberAccess]
     points = ax.transData.transform(np.stack([x, y], 1)) * scale
     taken: list[tuple[float, float, float, float]] = []
+    named = []
+    halo = [patheffects.withStroke(linewidth=2.5, foreground="white")]
     box = ax.bbox
     edges = (box.x0 * scale, box.y0 * scale, box.x1 * scale, box.y1 * scale)
     for i in wanted:
@@ -215,6 +237,8 @@ def _name(ax: Axes, x: np.ndarray, y: np.ndarray, text: list[str], wanted: list[
             within = new[0] >= edges[0] and new[1] >= edges[1] and new[2] <= edges[2] and new[3] <= edges[3]
             if free and within:
                 taken.append(new)
-                offset = tuple(middle - points[i])
-                ax.annotate(text[i], (x[i], y[i]), offset, textcoords="offset points", ha="center", va="center", **CAPTION)
+                named.append(i)
+                place = {"textcoords": "offset points", "ha": "center", "va": "center", "path_effects": halo}
+                ax.annotate(text[i], (x[i], y[i]), tuple(middle - points[i]), **place, **CAPTION)
                 break
+    return named

@@ -29,8 +29,8 @@ def flat(dataset: xr.Dataset) -> xr.Dataset:
 
 
 def usable(bank: xr.Dataset) -> np.ndarray:
-    """Which items of a flat bank can stand in a test: determined and not at the ceiling, where the population ends; bool [item]."""
-    return bank["determined"].values & ~bank["at_ceiling"].values
+    """Which items of a flat bank can stand in a test: determined, and neither at the floor nor at the ceiling; bool [item]."""
+    return bank["determined"].values & ~bank["at_floor"].values & ~bank["at_ceiling"].values
 
 
 def hand_picked(bank: xr.Dataset, count: int = 6, abilities: Sequence[float] = ABILITIES, strategy: str | None = None) -> xr.Dataset:

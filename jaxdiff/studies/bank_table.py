@@ -24,7 +24,7 @@ SCALARS = (
     *item_bank.INDICATORS,
     *("curve_discrimination", "curve_location", "curve_rmse", "target", "item_a", "item_b", "item_rmse"),
 )
-WHOLE_NUMBERS = ("rule", "representative", "is_representative", "determined", "at_ceiling")
+WHOLE_NUMBERS = ("rule", "representative", "is_representative", "determined", "at_floor", "at_ceiling")
 COLUMNS = (
     *("strategy", *WHOLE_NUMBERS),
     *(f"d_{side[:3]}_{gamma:g}" for side in ("positive", "negative") for gamma in item_bank.GAMMAS),
@@ -86,7 +86,7 @@ def ranked(table: list[Row], by: Order, count: int | None = None, strategy: str 
     Args:
         table: of `rows`, `read` or `reference`.
         by: difficulty (D_pos at a tolerance of 0.25, hardest first), discrimination (slope of the response curve, steepest
-            first, items at the ceiling after the others) or rule.
+            first, items at the floor or ceiling after the others) or rule.
         count: how many rows; all when None.
         strategy: only items of this one; of all when None.
 
@@ -106,7 +106,7 @@ def ranked(table: list[Row], by: Order, count: int | None = None, strategy: str 
         if by == "rule":
             return (row["rule"], row["strategy"])
         known = bool(row["determined"]) and np.isfinite(value)
-        late = by == "discrimination" and bool(row["at_ceiling"])
+        late = by == "discrimination" and bool(row["at_floor"] or row["at_ceiling"])
         return (not known, late, -value if known else 0.0, row["rule"], row["strategy"])
 
     return sorted((row for row in table if strategy in (None, row["strategy"])), key=place)[:count]

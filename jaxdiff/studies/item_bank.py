@@ -218,6 +218,7 @@ def _assemble(dataset: xr.Dataset, columns: dict[str, np.ndarray], budgets: np.n
     halfway = np.array([np.interp(theta[-1] - 1, theta, curve) for curve in icc.reshape(-1, len(theta))]).reshape(icc.shape[:2])
     variables |= {
         "determined": (("strategy", "rule"), varies & np.isfinite(variables["item_a"][1])),
+        "at_floor": (("strategy", "rule"), icc[..., 0] > 0.5),
         "at_ceiling": (("strategy", "rule"), halfway < 0.5),
         "representative": (("rule",), least),
         "is_representative": (("rule",), least == rule),
@@ -265,6 +266,7 @@ LONG_NAMES = {
     "representative": "least of the equivalent rules (mirror image, complement, both)",
     "is_representative": "whether the rule is the least of its class",
     "determined": "whether the item tells anything: its rewards differ and not every policy solves it",
+    "at_floor": "whether a single policy tried succeeds with probability above 1/2: the difficulty is extrapolated",
     "at_ceiling": "whether half of the policies are tried before success has probability 1/2: the curve is that of the population's end",
     "r_max": "highest mean reward per step",
     "r_mean": "mean of the mean rewards per step",
@@ -318,7 +320,7 @@ def information(bank: xr.Dataset, theta: Any) -> xr.DataArray:
 
 
 def summary_lines(bank: xr.Dataset, count: int = 10, gamma: float = 0.25) -> list[str]:
-    """Sentences naming, for each strategy, the hardest rules (most D_pos) and the most discriminating ones, which are not at the ceiling.
+    """Sentences naming, for each strategy, the hardest rules (most D_pos) and the most discriminating ones, neither at the floor nor at the ceiling.
 
     Args:
         bank: of `items`.
@@ -326,7 +328,7 @@ def summary_lines(bank: xr.Dataset, count: int = 10, gamma: float = 0.25) -> lis
         gamma: tolerance of the difficulty.
     """
     hard = bank["difficulty"].sel(side="positive").sel(gamma=gamma, method="nearest")
-    inside = bank["determined"] & ~bank["at_ceiling"]
+    inside = bank["determined"] & ~bank["at_floor"] & ~bank["at_ceiling"]
     measures = (
         (f"hardest, D_pos({gamma:g}) [bits]", hard.where(bank["determined"])),
         ("most discriminating, slope of the response curve [1/bit]", bank["curve_discrimination"].where(inside)),

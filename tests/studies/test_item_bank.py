@@ -76,6 +76,7 @@ def test_the_ceiling_is_where_the_population_ends(bank):
         for j in range(6):
             one = bank.isel(strategy=i, rule=j)
             assert bool(one.at_ceiling) == (np.interp(last - 1, bank.theta_budget.values, one.icc.values) < 0.5)
+            assert bool(one.at_floor) == (one.icc.values[0] > 0.5)
     assert (bank.curve_discrimination.fillna(0) <= item_bank.STEEP).all()
 
 

@@ -8,7 +8,7 @@ Ability here is always `theta_budget`, log2 of how many policies are tried [bits
 answers live on another scale (`studies.persons`), and the two are never mixed.
 
 Blind search makes right-or-wrong items alike: where success has the same small chance in every try, Pr[success | theta] is
-1 - exp(-2^(theta - c)) with a two-parameter discrimination of about 1.05 per bit, whatever the rule. What is steeper owes it to drawing
+1 - exp(-2^(theta - c)) with a two-parameter discrimination of about 1 per bit, whatever the rule. What is steeper owes it to drawing
 without replacement, most of all an item `at_ceiling`, which is solved only when most of the population has been tried: its steepness is
 that of the population's end. Discrimination between worlds is therefore told by the graded item's curve. Axes: strategy, seed, rule,
 policy, walker, instruction.
@@ -320,7 +320,7 @@ def information(bank: xr.Dataset, theta: Any) -> xr.DataArray:
 
 
 def summary_lines(bank: xr.Dataset, count: int = 10, gamma: float = 0.25) -> list[str]:
-    """Sentences naming, for each strategy, the hardest rules (most D_pos) and the most discriminating ones, neither at the floor nor at the ceiling.
+    """Sentences naming, for each strategy, the hardest rules (most D_pos) and the most discriminating, at neither end.
 
     Args:
         bank: of `items`.

@@ -51,7 +51,8 @@ def catalogue(bank: xr.Dataset, strategy: str | None = None) -> Figure:
     ordered = classes.isel(rule=_easiest_first(classes))
     rows = -(-ordered.sizes["rule"] // 2) if ordered.sizes["rule"] > 12 else ordered.sizes["rule"]
     figure = new_figure(0.172 * rows + 6.6)
-    upper, lower = figure.subfigures(2, 1, height_ratios=[0.172 * rows + 1.5, 5.1])
+    halves: Any = figure.subfigures(2, 1, height_ratios=[0.172 * rows + 1.5, 5.1])
+    upper, lower = halves
     parts = [ordered.isel(rule=slice(first, first + rows)) for first in range(0, ordered.sizes["rule"], rows)]
     axes = upper.subplots(1, len(parts), squeeze=False)[0]
     image = None
@@ -61,7 +62,7 @@ def catalogue(bank: xr.Dataset, strategy: str | None = None) -> Figure:
     bar.set_label(f"probability of success (γ = {bank.attrs['gamma']:g})", **CAPTION)
     bar.ax.tick_params(labelsize=NOTE, colors=INK)
     bar.outline.set_visible(False)  # pyright: ignore[reportCallIssue]
-    mark = {"linestyle": "", "marker": "o", "markersize": 7, "markeredgewidth": 1.5}
+    mark: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": 7, "markeredgewidth": 1.5}
     upper.legend(
         handles=[
             Line2D(
@@ -177,7 +178,7 @@ def _rows(ax: Axes, part: xr.Dataset, rows: int) -> Any:
     for gamma, face in ((HARD, "none"), (0.0, HIGH)):
         d = part["difficulty"].sel(side="positive").sel(gamma=gamma, method="nearest").values
         some = part["determined"].values
-        mark = {"markersize": 5.5, "markerfacecolor": face, "markeredgecolor": "white" if face == "none" else HIGH}
+        mark: dict[str, Any] = {"markersize": 5.5, "markerfacecolor": face, "markeredgecolor": "white" if face == "none" else HIGH}
         ax.plot(d[some], places[some], "o", linestyle="", markeredgewidth=1.4 if face == "none" else 0.5, clip_on=False, **mark)
     for i in places[~part["determined"].values]:
         ax.text(theta[-1] / 2, i, "all policies alike", ha="center", va="center", **CAPTION)
@@ -198,7 +199,7 @@ def _scatter(ax: Axes, mine: xr.Dataset) -> None:
     y, rule, end = told["curve_discrimination"].values, told["rule"].values, told["at_ceiling"].values
     ax.set_yscale("log")
     ax.plot(x[~end], y[~end], "o", linestyle="", color=INK, markersize=5, alpha=0.65, label="an item")
-    hollow = {"markerfacecolor": "white", "markeredgecolor": SOFT}
+    hollow: dict[str, Any] = {"markerfacecolor": "white", "markeredgecolor": SOFT}
     ax.plot(x[end], y[end], "o", linestyle="", markersize=5, label="half of all policies must be tried: the sample's end", **hollow)
     dress(
         ax,

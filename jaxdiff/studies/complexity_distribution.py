@@ -126,8 +126,8 @@ def measure(settings: Settings, progress: Progress | None = None) -> xr.Dataset:
 
 def assemble(
     settings: Settings,
-    forms: Mapping[ProgramForm, np.ndarray],
-    k: Mapping[ProgramForm, np.ndarray],
+    forms: Mapping[str, np.ndarray],
+    k: Mapping[str, np.ndarray],
     evaluation: strategies.Evaluation,
     progress: Progress | None = None,
 ) -> xr.Dataset:

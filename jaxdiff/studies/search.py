@@ -85,7 +85,8 @@ def responses(
     weights = response.universal_weights(complexity)
     positive, negative = (response.thresholds(weights, rewards, gammas, side) for side in response.SIDES)
     first_hit = np.array([[response.draws(t, statistic) for statistic in statistics] for t in (positive, negative)])
-    curve = response.curve_through(*first_hit[:, list(statistics).index(shown)], positive, negative, gammas)
+    hit_positive, hit_negative = first_hit[:, list(statistics).index(shown)]
+    curve = response.curve_through(hit_positive, hit_negative, positive, negative, gammas)
     good = curve.normalised >= 0
     fit = irt.fit_logistic(curve.theta[good], curve.normalised[good], 0.0, 1.0)
     return Responses((positive, negative), first_hit, curve, fit)

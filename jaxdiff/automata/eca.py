@@ -101,32 +101,29 @@ def evolve(cells: Any, rule: Any, steps: int) -> jax.Array:
     return _evolve(cells, rule, steps)
 
 
-def mirrored(rule: Any) -> np.ndarray:
-    """The rule that does the same with left and right exchanged, int64 [...]."""
-    return _relabelled(rule, [_bit(k & 1, k >> 1 & 1, k >> 2) for k in range(8)], 0)
+def equivalent(rule: Any) -> np.ndarray:
+    """The rules that are the same automaton but for exchanging left and right, zeros and ones, or both.
 
+    Args:
+        rule: rule numbers 0..255 [...].
 
-def complemented(rule: Any) -> np.ndarray:
-    """The rule that does the same with 0 and 1 exchanged, int64 [...]."""
-    return _relabelled(rule, [7 - k for k in range(8)], 1)
+    Returns:
+        int64 [..., 4]: the rule, its mirror image, its complement, the mirror image of the complement.
+
+    Raises:
+        InputError: a rule outside 0..255.
+    """
+    check_rule(rule)
+    hood = np.arange(8)
+    mirrored = (hood >> 2) | (hood & 2) | ((hood & 1) << 2)
+    table = (np.asarray(rule, np.int64)[..., None] >> hood) & 1
+    tables = np.stack([table, table[..., mirrored], 1 - table[..., 7 - hood], 1 - table[..., 7 - mirrored]], axis=-2)
+    return (tables << hood).sum(-1)
 
 
 def representative(rule: Any) -> np.ndarray:
-    """Least rule among a rule, its mirror image, its complement and both, int64 [...]: 88 classes of 256 rules."""
-    check_rule(rule)
-    value = np.asarray(rule, np.int64)
-    return np.minimum.reduce([value, mirrored(value), complemented(value), complemented(mirrored(value))])
-
-
-def _bit(left: int, centre: int, right: int) -> int:
-    """Which bit of a rule's number a neighbourhood is."""
-    return 4 * left + 2 * centre + right
-
-
-def _relabelled(rule: Any, source: list[int], flip: int) -> np.ndarray:
-    """Bit k of the new rule is bit source[k] of the old one, flipped where `flip` is 1."""
-    value = np.asarray(rule, np.int64)
-    return sum((((value >> source[k]) & 1) ^ flip) << k for k in range(8))  # pyright: ignore[reportReturnType]
+    """The least of the equivalent rules, which stands for its class (there are 88), int64 [...]. Argument and error as for `equivalent`."""
+    return equivalent(rule).min(-1)
 
 
 def check_rule(rule: Any) -> None:

@@ -1,10 +1,11 @@
-"""`jaxdiff list`: which worlds there are, and what can be set on them."""
+"""`jaxdiff list`: which worlds there are and what can be set on them, or which items a bank holds."""
 
 from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Literal
 
 import tyro
 
@@ -13,13 +14,33 @@ from jaxdiff.cli import console
 
 @dataclass(frozen=True)
 class List:
-    """List the worlds that `jaxdiff.make` knows, with their options and spaces."""
+    """List the worlds that `jaxdiff.make` knows, with their options and spaces, or the items of a bank.
 
+    Examples:
+        jaxdiff list
+        jaxdiff list items --by difficulty --count 10 --strategy fresh
+        jaxdiff list items --by discrimination --bank bank.zarr
+    """
+
+    what: tyro.conf.Positional[Literal["worlds", "items"]] = "worlds"
+    """What to list."""
+    by: Literal["difficulty", "discrimination", "rule"] = "difficulty"
+    """Order of items: hardest first, steepest response curve first, or by number."""
+    bank: Path | None = None
+    """Store of a sweep whose item bank to list (or a table of one, *.csv); the table that comes with jaxdiff if not given."""
+    count: int | None = 20
+    """How many items to list, or None for all."""
+    strategy: str | None = None
+    """Only items of this strategy, such as fresh or chained."""
     json: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """Print the list as one line of JSON, last; all other text goes to standard error."""
 
     def run(self) -> int:
         """Do it; returns the exit code."""
+        if self.what == "items":
+            from jaxdiff.cli import items
+
+            return items.show(self.bank, self.by, self.count, self.strategy, self.json)
         import jaxdiff
 
         worlds = []

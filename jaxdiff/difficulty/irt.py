@@ -34,6 +34,26 @@ def information(theta: Any, a: Any, b: Any, c: Any = 0.0) -> np.ndarray:
     return np.asarray(a) ** 2 * chance**2 * (1 - p) / np.maximum(p, 1e-300)
 
 
+def posterior_ability(success: Any, a: Any, b: Any, grid: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Ability of persons after each of the items they were given, under two-parameter models and a uniform prior over `grid`.
+
+    Args:
+        success: 0 or 1, in the order of giving, [persons, items].
+        a, b: discriminations and locations of those items, the same shape or broadcasting with it.
+        grid: abilities that are possible, equally spaced, [Q].
+
+    Returns:
+        posterior mean and standard deviation, on the scale of `b`, float64 [persons, items].
+    """
+    grid = np.asarray(grid, np.float64)
+    right = np.asarray(success, bool)[..., None]
+    logit = np.asarray(a, np.float64)[..., None] * (grid - np.asarray(b, np.float64)[..., None])
+    log = np.cumsum(-np.logaddexp(0.0, np.where(right, -logit, logit)), axis=-2)
+    posterior = special.softmax(log, axis=-1)
+    mean = posterior @ grid
+    return mean, np.sqrt(np.maximum(posterior @ grid**2 - mean**2, 0.0))
+
+
 @partial(jax.tree_util.register_dataclass, data_fields=["a", "b", "c", "d", "slope_at_b", "residual", "rmse", "determined"], meta_fields=[])
 @dataclass(frozen=True)
 class LogisticFit:

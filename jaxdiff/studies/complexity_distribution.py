@@ -6,7 +6,7 @@ programs, complexities, exact rewards, indicators, response functions. Figures, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,8 +16,10 @@ import numpy as np
 from jaxdiff.automata import apl, rollouts, strategies, world
 from jaxdiff.automata.compiled import check_observation, longest_program
 from jaxdiff.core.errors import require, require_integer
-from jaxdiff.difficulty import complexity, indicators, irt, response
+from jaxdiff.difficulty import complexity, indicators, response
 from jaxdiff.populations import programs as population
+from jaxdiff.studies import search
+from jaxdiff.studies.search import FORMS, ProgramForm
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -25,8 +27,6 @@ if TYPE_CHECKING:
 KIND = "complexity-distribution"
 Strategy = Literal["fresh", "random_walk", "chained", "levin"]
 STRATEGIES: tuple[Strategy, ...] = ("fresh", "random_walk", "chained", "levin")
-ProgramForm = Literal["raw", "simplified", "shortest"]
-FORMS: tuple[ProgramForm, ...] = ("raw", "simplified", "shortest")
 WALKERS_SHARE = 0.05
 # More policies than that are better counted than sampled (see `whole_space`), and would not fit in memory with everything about them.
 MOST_POLICIES, MOST_STEPS, MOST_WALK_STEPS = 2_000_000, 100_000, 10_000
@@ -117,21 +117,17 @@ def measure(settings: Settings, progress: Progress | None = None) -> xr.Dataset:
     count = settings.policies - settings.walkers
     programs = population.sample(key_programs, count, settings.longest, settings.populations)
     _report(progress, "simplify", 0, 1)
-    forms = {
-        "raw": programs,
-        "simplified": apl.simplify(programs),
-        "shortest": apl.shortest(programs.reshape(-1, programs.shape[-1]), len(settings.observation)).reshape(programs.shape),
-    }
+    forms = {name: search.rewrite(programs, name, len(settings.observation)) for name in FORMS}
     _report(progress, "simplify", 1, 1)
     evaluation = _evaluate(settings, programs, key_run, progress)
-    k = {name: complexity.lempel_ziv(form.reshape(-1, form.shape[-1])).reshape(form.shape[:-1]) for name, form in forms.items()}
+    k = {name: search.complexity_of(form) for name, form in forms.items()}
     return assemble(settings, forms, k, evaluation, progress)
 
 
 def assemble(
     settings: Settings,
-    forms: dict[str, np.ndarray],
-    k: dict[str, np.ndarray],
+    forms: Mapping[str, np.ndarray],
+    k: Mapping[str, np.ndarray],
     evaluation: strategies.Evaluation,
     progress: Progress | None = None,
 ) -> xr.Dataset:
@@ -147,7 +143,7 @@ def assemble(
     import xarray as xr
 
     reward, walker_reward, chosen = evaluation.reward, evaluation.walker_reward, k[settings.form]
-    again = np.stack([repeated(form) for form in forms["simplified" if settings.form == "raw" else settings.form]])
+    repeated = np.stack([search.repeated(form) for form in forms["simplified" if settings.form == "raw" else settings.form]])
     identity = np.stack([np.unique(form, axis=0, return_inverse=True)[1].reshape(-1) for form in forms["shortest"]])
     rules, populations = reward.shape[:2]
     gammas = response.gammas_101()
@@ -158,17 +154,11 @@ def assemble(
         _report(progress, "response functions", number, rules * populations)
         i, j = divmod(number, populations)
         summary = indicators.summarise(chosen[j], reward[i, j], identity=identity[j], random_walk=walker_reward[i, j])
-        keep = ~again[j] | settings.keep_repeated
-        weights, kept = response.universal_weights(chosen[j][keep]), reward[i, j][keep]
-        sets = [response.thresholds(weights, kept, gammas, side) for side in response.SIDES]
-        first_hit[i, j] = [[response.draws(t, statistic) for statistic in response.STATISTICS] for t in sets]
-        hit_positive, hit_negative = first_hit[i, j, :, response.STATISTICS.index(settings.statistic)]
-        curve = response.curve_through(hit_positive, hit_negative, sets[0], sets[1], gammas)
-        # The side of good rewards, on which 0 is the mean of all policies and 1 the best: its asymptotes are known.
-        good = curve.normalised >= 0
-        fit = irt.fit_logistic(curve.theta[good], curve.normalised[good], 0.0, 1.0)
-        row: dict[str, Any] = {**vars(summary), **{f"curve_{name}": value for name, value in vars(curve).items()}}
-        row |= {f"irt_{name}": getattr(fit, name) for name in ("a", "b", "slope_at_b", "rmse")}
+        keep = ~repeated[j] | settings.keep_repeated
+        found = search.responses(chosen[j][keep], reward[i, j][keep], gammas, response.STATISTICS, settings.statistic)
+        first_hit[i, j] = found.first_hit
+        row: dict[str, Any] = {**vars(summary), **{f"curve_{name}": value for name, value in vars(found.curve).items()}}
+        row |= {f"irt_{name}": getattr(found.fit, name) for name in ("a", "b", "slope_at_b", "rmse")}
         for name, value in row.items():
             value = (
                 _to_length(np.asarray(value, np.float64), longest_k + 1)
@@ -189,7 +179,7 @@ def assemble(
     variables |= {
         "complexity": (("population", "policy"), chosen),
         "length": (("population", "policy"), apl.length(forms["raw"])),
-        "repeated": (("population", "policy"), again),
+        "repeated": (("population", "policy"), repeated),
         "identity": (("population", "policy"), identity),
         "numerator": (("rule", "population", "policy"), evaluation.numerator),
         "reward": (("rule", "population", "policy"), reward),
@@ -300,12 +290,6 @@ def _action_complexity(actions: np.ndarray) -> np.ndarray:
     """K of recorded actions uint8 [R, P, T], int64 [R, P]."""
     moves, upshots = (np.asarray(x) for x in rollouts.moves_and_upshots(actions))
     return np.stack([complexity.action_sequence(m, u) for m, u in zip(moves, upshots, strict=True)])
-
-
-def repeated(form: np.ndarray) -> np.ndarray:
-    """Whether an earlier program of the same form int8 [P, L] is the same, bool [P]."""
-    _, first, inverse = np.unique(form, axis=0, return_index=True, return_inverse=True)
-    return first[inverse.reshape(-1)] != np.arange(len(form))
 
 
 def _to_length(value: np.ndarray, length: int) -> np.ndarray:

@@ -19,7 +19,8 @@ from jaxdiff.automata.compiled import longest_program
 from jaxdiff.core.errors import require, require_integer
 from jaxdiff.difficulty import complexity, response
 from jaxdiff.populations import programs as population
-from jaxdiff.studies.complexity_distribution import MOST_POLICIES, MOST_REWARDS, MOST_STEPS, repeated
+from jaxdiff.studies import search
+from jaxdiff.studies.complexity_distribution import MOST_POLICIES, MOST_REWARDS, MOST_STEPS
 
 GAMMAS = (0.0, 0.05, 0.25)
 Progress = Callable[[str, int, int], None]
@@ -139,7 +140,7 @@ def draw(settings: Settings) -> Populations:
     programs = population.sample(key, settings.policies, settings.longest, settings.populations)
     simplified = apl.simplify(programs)
     k = complexity.lempel_ziv(simplified.reshape(-1, settings.longest)).reshape(programs.shape[:2])
-    return Populations(programs, k, ~np.stack([repeated(form) for form in simplified]))
+    return Populations(programs, k, ~np.stack([search.repeated(form) for form in simplified]))
 
 
 def evaluate(

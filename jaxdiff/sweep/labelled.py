@@ -79,11 +79,15 @@ def load(path: str | Path, kind: str | None = None) -> xr.Dataset:
         raise InputError("load", f"{path}, not a zip file or cut short", whole) from error
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         raise InputError("load", f"{path}, not readable ({type(error).__name__}: {error})", whole) from error
+    check_kind(dataset, str(path), kind)
+    return dataset
+
+
+def check_kind(dataset: xr.Dataset, path: str, kind: str | None, argument: str = "load") -> None:
+    """Refuse a dataset from `path` that this version did not write, or that is of another kind (any kind will do when None)."""
     found = dataset.attrs.get("jaxdiff_kind")
     if found is None or (kind is not None and found != kind):
-        raise InputError(
-            "load", f"{path}, a file of kind {found!r}", f"a results file of kind {kind!r}" if kind else "a file written by jaxdiff"
-        )
+        allowed = f"a results file of kind {kind!r}" if kind else "a file written by jaxdiff"
+        raise InputError(argument, f"{path}, a file of kind {found!r}", allowed)
     if dataset.attrs.get("jaxdiff_format") != FORMAT:
-        raise InputError("load", f"{path}, format {dataset.attrs.get('jaxdiff_format')}", f"format {FORMAT}, written by this version")
-    return dataset
+        raise InputError(argument, f"{path}, format {dataset.attrs.get('jaxdiff_format')}", f"format {FORMAT}, written by this version")

@@ -10,6 +10,7 @@ from typing import Annotated
 import tyro
 
 from jaxdiff.cli.doctor import Doctor
+from jaxdiff.cli.export import Export
 from jaxdiff.cli.list import List
 from jaxdiff.cli.measure import Measure
 from jaxdiff.cli.reproduce import Reproduce
@@ -21,6 +22,7 @@ Command = (
     Annotated[Measure, tyro.conf.subcommand("measure")]
     | Annotated[Sweep, tyro.conf.subcommand("sweep")]
     | Annotated[Reproduce, tyro.conf.subcommand("reproduce")]
+    | Annotated[Export, tyro.conf.subcommand("export")]
     | Annotated[List, tyro.conf.subcommand("list")]
     | Annotated[Doctor, tyro.conf.subcommand("doctor")]
 )
@@ -39,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # what the terminal's encoding lacks is no reason to die
     try:
-        command: Measure | Sweep | Reproduce | List | Doctor = tyro.cli(
+        command: Measure | Sweep | Reproduce | Export | List | Doctor = tyro.cli(
             Command, prog="jaxdiff", description=ABOUT, args=arguments, config=(tyro.conf.OmitArgPrefixes,)
         )
         return command.run()

@@ -62,6 +62,8 @@ class Sweep:
     """Steps of the random walk before each policy, for strategy random_walk."""
     chunk: int = 1 << 20
     """Rewards in a chunk of the store: what a killed sweep loses at most, but for sequences, which are whole."""
+    items: bool = True
+    """Make the item bank too: difficulty and discrimination of every rule, in the store, as a table and as a figure beside it."""
     dry_run: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """Print what it will take, measured on a small piece, and stop."""
     batch: int | None = None
@@ -115,11 +117,34 @@ class Sweep:
 
         with console.progress() as report:
             done = runner.run(Job(grid), self.out, batch=self.batch, hosts=hosts, progress=report)
+        written, lines = self._items(bool(done.computed)) if self.items and hosts.index == 0 else ([], [])
         screen = console.console(self.json)
-        screen.print(_said(done, self.out))
+        screen.print(_said(done, self.out), soft_wrap=True)
+        for line in [*lines, *(f"wrote {path}" for path in written)]:
+            screen.print(line, soft_wrap=True)
         if self.json:
-            console.print_json({"store": str(self.out), "host": asdict(hosts), "done": asdict(done)})
+            more = {"files": [str(path) for path in written], "items": lines}
+            console.print_json({"store": str(self.out), "host": asdict(hosts), "done": asdict(done), **more})
         return 0
+
+    def _items(self, changed: bool) -> tuple[list[Path], list[str]]:
+        """Make the item bank, or read it where it is made already; returns the files beside the store, and what it says."""
+        from jaxdiff.plots import catalogue
+        from jaxdiff.studies import bank_table, item_bank
+        from jaxdiff.sweep import store
+
+        stem = self.out.name.removesuffix(".zarr")
+        if changed or not (self.out / item_bank.GROUP).exists():
+            with console.progress() as report:
+                bank = item_bank.items(store.load_whole(self.out), progress=report)
+            item_bank.save(bank, self.out)
+        else:
+            bank = item_bank.load(self.out)
+        written = [bank_table.write(bank, self.out.with_name(f"{stem}-items.csv"))]
+        if bank.is_representative.any():
+            figures = {f"{stem}-catalogue-{name}": catalogue.catalogue(bank, name) for name in bank.strategy.values}
+            written += console.save_figures(self.out.parent, figures)
+        return written, item_bank.summary_lines(bank)
 
 
 def _said(done: Done, out: Path) -> str:

@@ -138,7 +138,28 @@ def load(path: str | Path) -> xr.Dataset:
     attributes = _attributes(path)
     if attributes.get("jaxdiff_format") != FORMAT:
         raise InputError("store", f"{path}, format {attributes.get('jaxdiff_format')}", f"format {FORMAT}, written by this version")
-    return xr.open_zarr(path, consolidated=False, chunks=None)
+    dataset = xr.open_zarr(path, consolidated=False, chunks=None)
+    # Zarr's own strings are made NumPy's usual ones.
+    texts = {name: np.array(c.values.tolist()) for name, c in dataset.coords.items() if c.dtype.kind in "OT"}
+    return dataset.assign_coords(texts)
+
+
+def load_whole(path: str | Path) -> xr.Dataset:
+    """A finished sweep in memory.
+
+    Raises:
+        InputError: as for `load`, and a store in which results are missing or damaged.
+    """
+    dataset = load(path)
+    unfinished = "a finished store; the command that made it goes on where it stopped"
+    try:
+        dataset = dataset.load()
+    except (ValueError, RuntimeError) as error:
+        raise InputError("store", f"{path}, with damaged results", unfinished) from error
+    for name in dataset.data_vars:
+        if bool((dataset[name] == dataset[name].attrs["missing"]).any()):
+            raise InputError("store", f"{path}, without all of its results", unfinished)
+    return dataset
 
 
 @contextmanager
@@ -210,7 +231,7 @@ def _create(path: Path, layout: Layout) -> None:
                 serializer=BytesCodec(endian="little"),
                 compressors=[Crc32cCodec()],
                 dimension_names=variable.dims,
-                attributes={"long_name": variable.long_name},
+                attributes={"long_name": variable.long_name, "missing": variable.missing},
             )
         beside.rename(path)
     except OSError as error:

@@ -33,7 +33,7 @@ def show(bank: Path | None, by: Any, count: int | None, strategy: str | None, as
     lines = [_line(row) for row in chosen]
     caption = (
         f"{len(chosen)} of {len(table)} items of {source}, by {by}. D: bits, log2 of policies tried; slope: of the response curve, 1/bit; "
-        "a [1/bit] and b [bits]: of the right-or-wrong item; class: least equivalent rule; a dash: the item tells nothing"
+        "a (1/bit) and b (bits): of the right-or-wrong item; class: least equivalent rule; a dash: the item tells nothing"
     )
     console.console(as_json).print(console.table("Items", columns, lines, caption=caption))
     if as_json:

@@ -50,16 +50,17 @@ def catalogue(bank: xr.Dataset, strategy: str | None = None) -> Figure:
     require(classes.sizes["rule"] > 0, "bank", "without a representative rule", "at least one rule that is the least of its class")
     ordered = classes.isel(rule=_easiest_first(classes))
     rows = -(-ordered.sizes["rule"] // 2) if ordered.sizes["rule"] > 12 else ordered.sizes["rule"]
-    figure = new_figure(0.172 * rows + 6.6)
-    halves: Any = figure.subfigures(2, 1, height_ratios=[0.172 * rows + 1.5, 5.1])
+    height = 0.172 * max(rows, 16)  # of the heat maps; fewer rows are drawn higher, so that the colour bar has room for its name
+    figure = new_figure(height + 6.6)
+    halves: Any = figure.subfigures(2, 1, height_ratios=[height + 1.5, 5.1])
     upper, lower = halves
     parts = [ordered.isel(rule=slice(first, first + rows)) for first in range(0, ordered.sizes["rule"], rows)]
     axes = upper.subplots(1, len(parts), squeeze=False)[0]
     image = None
     for ax, part in zip(axes, parts, strict=True):
         image = _rows(ax, part, rows)
-    bar = upper.colorbar(image, ax=list(axes), shrink=min(1.0, 3.2 / (0.172 * rows)), aspect=16, pad=0.015)
-    bar.set_label(f"probability of success (γ = {bank.attrs['gamma']:g})", **CAPTION)
+    bar = upper.colorbar(image, ax=list(axes), shrink=min(1.0, 3.2 / height), aspect=16, pad=0.015)
+    bar.set_label(f"Pr[success], γ = {bank.attrs['gamma']:g}", **CAPTION)
     bar.ax.tick_params(labelsize=NOTE, colors=INK)
     bar.outline.set_visible(False)  # pyright: ignore[reportCallIssue]
     mark: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": 7, "markeredgewidth": 1.5}

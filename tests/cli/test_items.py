@@ -34,6 +34,7 @@ def test_the_reference_table_is_listed_without_a_bank(capsys):
     out = capsys.readouterr().out
     assert "7 of 512 items" in out
     assert "D_pos(0.25)" in out
+    assert "b (bits)" in " ".join(out.split())
     assert sum(line.lstrip("│ ").startswith(("fresh-", "chained-")) for line in out.splitlines()) == 7
 
 

@@ -54,6 +54,8 @@ bench: $(VENV)/.bench
 	$(BIN)/python bench/automata.py
 	$(BIN)/python bench/response.py
 	$(BIN)/python bench/census.py
+	$(BIN)/python bench/sweep.py
+	$(BIN)/python bench/kill_resume.py
 	$(BIN)/python bench/startup.py
 
 bench-accelerator: $(VENV)/.core

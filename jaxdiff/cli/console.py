@@ -33,7 +33,7 @@ _TABLE_WIDTH = 170
 
 def console(as_json: bool) -> Console:
     """Where text for people goes. Tables are never squeezed: a narrower terminal wraps their lines, a file gets them whole."""
-    made = Console(stderr=as_json, highlight=False)
+    made = Console(stderr=as_json, highlight=False, markup=False)  # "[bits]" is no markup
     made.width = max(made.width, _TABLE_WIDTH)
     return made
 

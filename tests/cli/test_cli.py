@@ -230,6 +230,7 @@ def test_the_installed_program_runs_and_a_reader_may_stop_early():
     assert "Traceback" not in refused.stderr
 
 
+@pytest.mark.slow
 def test_the_questions(tmp_path, capsys):
     arguments = ["--rules", "184", "110", "30", "--policies", "40", "--steps", "12", "--climbers", "2", "--budget", "8", "--patience", "3"]
     assert run("reproduce", "questions", *arguments, "--out", tmp_path, "--json") == 0

@@ -5,7 +5,7 @@ from scipy import special
 from jaxdiff.core.errors import InputError
 from jaxdiff.difficulty import irt, two_parameter
 
-pytestmark = pytest.mark.host
+pytestmark = [pytest.mark.slow, pytest.mark.host]
 
 
 def answers(seed, persons, a, b):

@@ -8,6 +8,8 @@ from jaxdiff.studies import adaptive, assembly, item_bank, persons
 from tests import sweeps
 from tests.plots.conftest import line, misplaced, pixels
 
+pytestmark = pytest.mark.slow
+
 RULES = (0, 30, 110, 124, 164)
 
 

@@ -6,6 +6,8 @@ from jaxdiff.studies import emergence, guided_search, interfaces
 from jaxdiff.studies.rule_difficulty import Settings, baseline
 from tests.plots.conftest import misplaced, titles
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = Settings(rules=(184, 110, 122, 164, *range(30)), policies=60, populations=3, steps=20)
 
 

@@ -7,7 +7,7 @@ from jaxdiff.core.errors import InputError
 from jaxdiff.difficulty import irt
 from jaxdiff.studies import adaptive
 
-pytestmark = pytest.mark.host
+pytestmark = [pytest.mark.slow, pytest.mark.host]
 
 
 @pytest.fixture(scope="module")

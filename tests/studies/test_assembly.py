@@ -7,7 +7,7 @@ from jaxdiff.core.errors import InputError
 from jaxdiff.difficulty import irt
 from jaxdiff.studies import assembly
 
-pytestmark = pytest.mark.host
+pytestmark = [pytest.mark.slow, pytest.mark.host]
 
 
 def test_hand_picked_items_differ_in_class_and_are_the_best_together(bank):

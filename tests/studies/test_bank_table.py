@@ -4,7 +4,7 @@ import pytest
 from jaxdiff.core.errors import InputError
 from jaxdiff.studies import bank_table
 
-pytestmark = pytest.mark.host
+pytestmark = [pytest.mark.slow, pytest.mark.host]
 
 
 def test_written_and_read(bank, tmp_path):

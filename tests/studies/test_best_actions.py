@@ -9,6 +9,8 @@ from jaxdiff.core.errors import InputError
 from jaxdiff.studies import best_actions
 from tests import oracles
 
+pytestmark = pytest.mark.slow
+
 WIDTH, STEPS = 5, 3
 RULES = (110, 30, 0)
 

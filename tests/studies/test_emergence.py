@@ -7,6 +7,8 @@ from jaxdiff.studies import emergence as study
 from jaxdiff.studies.rule_difficulty import Settings
 from tests import oracles
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = Settings(rules=(184, 110, 122, 164, 0, 204), policies=60, populations=3, steps=25)
 
 

@@ -7,7 +7,7 @@ import pytest
 from jaxdiff.core.errors import InputError
 from jaxdiff.studies import adaptive, assembly, exports, item_bank
 
-pytestmark = pytest.mark.host
+pytestmark = [pytest.mark.slow, pytest.mark.host]
 
 
 def lines_of(path):

@@ -11,6 +11,8 @@ from jaxdiff.studies import guided_search as study
 from jaxdiff.studies.rule_difficulty import Settings, baseline
 from tests import oracles
 
+pytestmark = pytest.mark.slow
+
 STEPS, LONGEST, PATIENCE, BUDGET = 12, 6, 4, 24
 RULES = np.array([110, 30, 164, 90])
 PARAMS = world.paper_world(RULES)

@@ -8,6 +8,8 @@ from jaxdiff.difficulty import response
 from jaxdiff.studies import interfaces as study
 from jaxdiff.studies.rule_difficulty import GAMMAS, Settings, baseline
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = Settings(rules=(184, 110, 30, 164), policies=60, populations=3, steps=20)
 
 

@@ -8,6 +8,8 @@ from jaxdiff.difficulty import complexity, indicators, irt, response
 from jaxdiff.studies import item_bank
 from tests import sweeps
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def single():

@@ -8,6 +8,8 @@ from jaxdiff.difficulty import response
 from jaxdiff.studies import item_bank, persons
 from tests.studies.conftest import RULES
 
+pytestmark = pytest.mark.slow
+
 
 def test_success_is_reaching_the_target(swept, taken):
     reward = item_bank.rewards(swept)

@@ -6,6 +6,8 @@ from jaxdiff.difficulty import indicators, response
 from jaxdiff.studies import complexity_distribution
 from jaxdiff.studies import rule_difficulty as study
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = study.Settings(rules=(184, 110, 164, 0), policies=76, populations=2, steps=20)
 
 

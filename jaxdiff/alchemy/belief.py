@@ -158,8 +158,8 @@ def _sets(stuck: jax.Array, present: jax.Array, revealed: jax.Array, truth: jax.
     code = jnp.asarray(_code_of_bits())
     impossible = ((absent & present) != 0) | (revealed[:, None] & (truth[:, None] != kind))
     share = code[absent] + jnp.where(impossible, np.int32(_IMPOSSIBLE), 0)
-    # Directions are numbered by axis, 1 where the second colour moves up: then the first one is of type 2 k, the second of 2 k + 1.
-    first = share.reshape(3, 3, 2)
+    # A direction is 1 where the second colour moves up and the first one down, so it counts the first colour's types backwards.
+    first = share.reshape(3, 3, 2)[..., ::-1]
     ways = [
         sum(first[order.index(k), k].reshape((1,) * (2 - k) + (2,) + (1,) * k) for k in range(3)) for order in graphs.AXIS_ORDERS
     ]  # direction of axis 0 is the lowest bit, so the last array axis
@@ -212,7 +212,9 @@ def marginals_of(c: Chemistry, known: jax.Array, *, rotation: bool = True, align
     parts = jax.vmap(partial(_entry_weights, aligned=aligned))(p.sets, p.stone_maps)
     entries, total = parts[:, :-1].sum(0, dtype=jnp.int32), parts[:, -1]
     turns = (total[:, None] * (p.rotation[:, None] == np.arange(chem.ROTATIONS, dtype=np.int32))).sum(0, dtype=jnp.int32)
-    return jnp.concatenate([entries, turns]).astype(jnp.float32) / total.sum(dtype=jnp.int32).astype(jnp.float32)
+    mine, all_ = jnp.concatenate([entries, turns]), total.sum(dtype=jnp.int32)
+    share = mine.astype(jnp.float32) / all_.astype(jnp.float32)
+    return jnp.where(mine == all_, np.float32(1), share)  # what is certain is 1 however a backend divides
 
 
 def _entry_weights(sets: jax.Array, stone_maps: jax.Array, *, aligned: bool) -> jax.Array:

@@ -37,19 +37,21 @@ def loop(env: world.Alchemy, environments: int, steps: int, *, write: bool, mode
     first = jax.jit(lambda k: reset_batch(env, jax.random.split(k, environments), params))(start)
     actions = jax.random.randint(key, (steps, environments), 0, env.actions, jnp.int32).astype(jnp.int8)
 
-    def run(first: Any, actions: jax.Array, key: jax.Array) -> Any:
-        def body(carry: Any, action: jax.Array) -> Any:
-            state, key, total, seen = carry
-            key, now = jax.random.split(key)
-            obs, state, reward, *_ = step_batch(env, now, state, action, params, mode=mode)
-            seen = seen if write else seen + obs.sum(-1)
-            return (state, key, total + reward, seen), obs if write else None
+    readout = jnp.ones((env.observation_space(params).shape[0],), jnp.float32)
+
+    def run(first: Any, actions: jax.Array, keys: jax.Array) -> Any:
+        def body(carry: Any, now: tuple[jax.Array, jax.Array]) -> Any:
+            state, total, seen = carry
+            action, key = now
+            obs, state, reward, *_ = step_batch(env, key, state, action, params, mode=mode)
+            seen = seen if write else seen + obs @ readout
+            return (state, total + reward, seen), obs if write else None
 
         zeros = jnp.zeros((environments,), jnp.float32)
-        (state, _, total, seen), observations = jax.lax.scan(body, (first[1], key, zeros, zeros), actions)
+        (state, total, seen), observations = jax.lax.scan(body, (first[1], zeros, zeros), (actions, keys))
         return state, total, seen, observations
 
-    program = compiled(jax.jit(run), (first, actions, jax.random.key(1)))
+    program = compiled(jax.jit(run), (first, actions, jax.random.split(jax.random.key(1), steps)))
     return program
 
 

@@ -112,12 +112,12 @@ def _edge_under_flip() -> np.ndarray:
     return graphs.edge_at()[ends.min(-1), graphs.edge_axis()[None]]
 
 
-def posterior_of(c: Chemistry, known: jax.Array, *, rotation: bool = True) -> Posterior:
+def posterior_of(c: Chemistry, known: knowledge.Known, *, rotation: bool = True) -> Posterior:
     """The posterior of a player who knows what `known` says.
 
     Args:
         c: the hidden chemistry, which decides how the tried potions turned out; int32 [] fields.
-        known: see `knowledge`, uint32 [2].
+        known: see `knowledge`, two uint32 [].
         rotation: whether other rotations than the true one are considered at all.
     """
     hypotheses = jnp.arange(chem.ROTATIONS, dtype=jnp.int32) if rotation else c.rotation[None]
@@ -176,20 +176,20 @@ def _graphs(p: Posterior) -> jax.Array:
     return jnp.asarray(numbers()[:, :3])[p.sets].sum(1, dtype=jnp.int32)
 
 
-def count_of(c: Chemistry, known: jax.Array, *, rotation: bool = True) -> jax.Array:
+def count_of(c: Chemistry, known: knowledge.Known, *, rotation: bool = True) -> jax.Array:
     """How many (rotation, stone map, potion map, graph) are still possible, int32 []."""
     p = posterior_of(c, known, rotation=rotation)
     return (_sizes(p.stone_maps) * _graphs(p).sum(-1, dtype=jnp.int32)).sum(dtype=jnp.int32)
 
 
-def benchmark_count_of(c: Chemistry, known: jax.Array) -> jax.Array:
+def benchmark_count_of(c: Chemistry, known: knowledge.Known) -> jax.Array:
     """The benchmark tracker's number of world states, int32 []: of the first rotation that is possible, rotations not counted."""
     p = posterior_of(c, known)
     first = jnp.argmax(p.stone_maps > 0)
     return _sizes(p.stone_maps[first]) * _graphs(p)[first].sum(dtype=jnp.int32)
 
 
-def entropy_of(c: Chemistry, known: jax.Array, *, rotation: bool = True) -> jax.Array:
+def entropy_of(c: Chemistry, known: knowledge.Known, *, rotation: bool = True) -> jax.Array:
     """Shannon entropy of the posterior under the prior, in nats, float32 []."""
     p = posterior_of(c, known, rotation=rotation)
     many = (_graphs(p) * _sizes(p.stone_maps)[:, None]).sum(0, dtype=jnp.int32)
@@ -199,7 +199,7 @@ def entropy_of(c: Chemistry, known: jax.Array, *, rotation: bool = True) -> jax.
     return jnp.log(total) - (many.astype(jnp.float32) * logs).sum(dtype=jnp.float32) / total
 
 
-def marginals_of(c: Chemistry, known: jax.Array, *, rotation: bool = True, aligned: bool = False) -> jax.Array:
+def marginals_of(c: Chemistry, known: knowledge.Known, *, rotation: bool = True, aligned: bool = False) -> jax.Array:
     """Exact posterior probability of each of the 28 entries of `chemistry.to_vector`, float32 [28].
 
     Args:
@@ -241,19 +241,19 @@ def _entry_weights(sets: jax.Array, stone_maps: jax.Array, *, aligned: bool) -> 
 
 
 @jax.jit
-def _count(c: Chemistry, known: jax.Array) -> jax.Array:
+def _count(c: Chemistry, known: knowledge.Known) -> jax.Array:
     return _over_batch(count_of, c, known)
 
 
 @jax.jit
-def _entropy(c: Chemistry, known: jax.Array) -> jax.Array:
+def _entropy(c: Chemistry, known: knowledge.Known) -> jax.Array:
     return _over_batch(entropy_of, c, known)
 
 
-def _over_batch(function: Any, c: Chemistry, known: jax.Array) -> jax.Array:
-    batch = known.shape[:-1]
-    flat = jax.tree.map(lambda x: jnp.broadcast_to(x, batch).reshape(-1), chem.as_int32(c))
-    return jax.vmap(function)(flat, known.reshape(-1, 2)).reshape(batch)
+def _over_batch(function: Any, c: Chemistry, known: knowledge.Known) -> jax.Array:
+    batch = known[0].shape
+    flat = jax.tree.map(lambda x: jnp.broadcast_to(x, batch).reshape(-1), (chem.as_int32(c), known))
+    return jax.vmap(function)(*flat).reshape(batch)
 
 
 def worlds(state: State) -> Any:

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxdiff.alchemy import belief, tracker
+from jaxdiff.alchemy import belief, knowledge, tracker
 from jaxdiff.alchemy import chemistry as chem
 from jaxdiff.alchemy.chemistry import Chemistry
 from jaxdiff.core.errors import InputError, require
@@ -85,13 +85,13 @@ def draw(see: See, key: jax.Array) -> jax.Array | None:
     return jnp.stack([(uniform[i] * c[-1] >= c[:-1]).sum(dtype=jnp.int32) for i, c in enumerate(cumulated)])
 
 
-def show(see: See, c: Chemistry, known: jax.Array, tracked: Any, shown: Any, rotation: bool) -> jax.Array:
+def show(see: See, c: Chemistry, known: knowledge.Known, tracked: Any, shown: Any, rotation: bool) -> jax.Array:
     """The entries, float32 [those of the groups that are shown].
 
     Args:
         see: in normal form.
         c: the hidden chemistry.
-        known: see `knowledge`, uint32 [2].
+        known: see `knowledge`, two uint32 [].
         tracked: see `tracker`; None unless "belief" may be shown.
         shown: as drawn.
         rotation: whether rotations are drawn at all.

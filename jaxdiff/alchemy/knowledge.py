@@ -13,59 +13,58 @@ import jax.numpy as jnp
 import numpy as np
 
 SEEN = 24
+Known = tuple[jax.Array, jax.Array]  # two words, uint32 [...] each
 
 
-def nothing() -> jax.Array:
-    """Nothing seen, uint32 [2]."""
-    return jnp.zeros((2,), jnp.uint32)
+def nothing() -> Known:
+    """Nothing seen, two uint32 []."""
+    return jnp.zeros((), jnp.uint32), jnp.zeros((), jnp.uint32)
 
 
-def _bit(word: jax.Array, place: jax.Array, condition: jax.Array) -> jax.Array:
-    """Bit `place` of a word if `condition`, uint32 [2]."""
-    here = word == np.arange(2, dtype=np.int32)
-    return jnp.where(here & condition, jnp.uint32(1) << place.astype(jnp.uint32), jnp.uint32(0))
+def _with_seen(known: Known, corners: jax.Array) -> Known:
+    """After seeing a set of aligned corners, uint32 []."""
+    return known[0] | (corners & 15) << SEEN, known[1] | (corners >> 4) << SEEN
 
 
-def see(known: jax.Array, stones: jax.Array, stone_map: jax.Array) -> jax.Array:
+def see(known: Known, stones: jax.Array, stone_map: jax.Array) -> Known:
     """After a look at the stones of a new trial.
 
     Args:
-        known: uint32 [2].
+        known: two uint32 [].
         stones: packed latent corners, uint32 [].
         stone_map: int32 [].
     """
-    for shift in (0, 4, 8):
-        corner = (stones >> shift & jnp.uint32(15)).astype(jnp.int32)
-        aligned = corner & 7 ^ stone_map ^ 7
-        known |= _bit(aligned >> 2, SEEN + (aligned & 3), corner < 8)
-    return known
+    flip = stone_map.astype(jnp.uint32) ^ 7
+    corners = [stones >> shift & jnp.uint32(15) for shift in (0, 4, 8)]
+    first, second, third = ((c < 8).astype(jnp.uint32) << (c & 7 ^ flip) for c in corners)
+    return _with_seen(known, first | second | third)
 
 
-def try_potion(
-    known: jax.Array, corner: jax.Array, new: jax.Array, colour: jax.Array, used: jax.Array, stone_map: jax.Array
-) -> jax.Array:
+def try_potion(known: Known, corner: jax.Array, new: jax.Array, colour: jax.Array, used: jax.Array, stone_map: jax.Array) -> Known:
     """After a potion was used on a stone; its outcome counts as seen even if the trial ends with it, as in the benchmark's trackers.
 
     Args:
-        known: uint32 [2].
+        known: two uint32 [].
         corner, new: the stone's latent corner before and after, int32 [].
         colour: the potion's colour, int32 [].
         used: whether a potion was used at all, bool [].
         stone_map: int32 [].
     """
-    before, after = corner & 7 ^ stone_map ^ 7, new & 7 ^ stone_map ^ 7
-    second = (colour >= 3).astype(jnp.int32)
-    known |= _bit(second, 8 * jnp.minimum(colour - 3 * second, 2) + before, used)
-    return known | _bit(after >> 2, SEEN + (after & 3), used)
+    one, flip = used.astype(jnp.uint32), stone_map ^ 7
+    before, after = corner & 7 ^ flip, new & 7 ^ flip
+    second = colour >= 3
+    place = jnp.where(second, colour - 3, colour) & 3
+    tried = one << (8 * place + before).astype(jnp.uint32)
+    first, last = jnp.where(second, jnp.uint32(0), tried), jnp.where(second, tried, jnp.uint32(0))
+    return _with_seen((known[0] | first, known[1] | last), one << after.astype(jnp.uint32))
 
 
-def seen_set(known: jax.Array) -> jax.Array:
+def seen_set(known: Known) -> jax.Array:
     """Which aligned corners were on the table, bit a for corner a, int32 [...]."""
-    nibbles = (known >> jnp.uint32(SEEN) & jnp.uint32(15)).astype(jnp.int32)
-    return nibbles[..., 0] | nibbles[..., 1] << 4
+    return (known[0] >> SEEN & 15 | (known[1] >> SEEN & 15) << 4).astype(jnp.int32)
 
 
-def tried_sets(known: jax.Array) -> jax.Array:
+def tried_sets(known: Known) -> jax.Array:
     """At which aligned corners every colour was tried, bit a for corner a, int32 [..., 6]."""
-    sets = known[..., None] >> np.arange(0, SEEN, 8, dtype=np.uint32) & jnp.uint32(255)
-    return sets.reshape(*known.shape[:-1], 6).astype(jnp.int32)
+    sets = [word >> shift & 255 for word in known for shift in (0, 8, 16)]
+    return jnp.stack(sets, axis=-1).astype(jnp.int32)

@@ -22,6 +22,7 @@ NO_STONE, NO_POTION = 8, 6
 NO_STONES = 0x888
 FRESH, USED = 0x30, 0x66  # of a potion's byte: unused flag above the colour; colour 6 shows as 1, as the used flag does
 POTION_WORDS = 3
+Words = tuple[jax.Array, jax.Array, jax.Array]  # of potions, uint32 [...] each
 
 
 @table
@@ -54,25 +55,30 @@ def pack_potions(colours: jax.Array) -> jax.Array:
     return shifted.sum(-1, dtype=jnp.uint32)
 
 
-def unpack_potions(potions: jax.Array) -> jax.Array:
-    """The inverse of `pack_potions`, int32 [..., 12]."""
-    nibbles = potions[..., None] >> np.arange(0, 32, 8, dtype=np.uint32) & jnp.uint32(15)
-    return nibbles.reshape(*potions.shape[:-1], POTIONS).astype(jnp.int32)
+def unpack_potions(potions: Words) -> jax.Array:
+    """The inverse of `pack_potions` with the three words apart, int32 [..., 12]."""
+    words = jnp.stack(potions, axis=-1)
+    nibbles = words[..., None] >> np.arange(0, 32, 8, dtype=np.uint32) & jnp.uint32(15)
+    return nibbles.reshape(*words.shape[:-1], POTIONS).astype(jnp.int32)
 
 
-def display(stones: jax.Array, potions: jax.Array, look: jax.Array) -> jax.Array:
+def display(stones: jax.Array, potions: Words, turn: jax.Array) -> jax.Array:
     """Observation of a table, DeepMind's 39 entries, float32 [39].
 
     Args:
         stones: corners, uint32 [].
-        potions: bytes, uint32 [3].
-        look: rotation x 8 + stone map, int32 [].
+        potions: bytes, three uint32 [].
+        turn: rotation x 8 + stone map, int32 [].
     """
-    shown = jnp.asarray(stone_display())
-    first, second, third = (shown[look * 9 + (stones >> shift & jnp.uint32(15)).astype(jnp.int32)] for shift in (0, 4, 8))
-    words = jnp.concatenate([jnp.stack([first << 4 | second << 24, second >> 8 | third << 12]), potions])
-    codes = words[:, None] >> np.arange(0, 32, 4, dtype=np.uint32) & jnp.uint32(15)
-    return (codes.reshape(-1)[1:].astype(jnp.int32) - 3).astype(jnp.float32) * np.float32(1 / 3)
+    corners = [(stones >> shift & jnp.uint32(15)).astype(jnp.int32) for shift in (0, 4, 8)]
+    first, second, third = (graphs.look(stone_display(), turn * 9 + corner) for corner in corners)
+    place = np.arange(1, ENTRIES + 1, dtype=np.uint32)
+    codes = jnp.zeros((ENTRIES,), jnp.uint32)
+    # A chain of selects is vectorised, stacking the words and reshaping is not.
+    for i, word in enumerate((first << 4 | second << 24, second >> 8 | third << 12, *potions)):
+        codes = jnp.where(place // 8 == i, word, codes)
+    codes = codes >> 4 * (place % 8) & jnp.uint32(15)
+    return (codes.astype(jnp.int32) - 3).astype(jnp.float32) * np.float32(1 / 3)
 
 
 def entries() -> tuple[str, ...]:
@@ -91,13 +97,13 @@ def entries() -> tuple[str, ...]:
     )
 
 
-def first_slot(potions: jax.Array, colour: jax.Array) -> jax.Array:
+def first_slot(potions: Words, colour: jax.Array) -> jax.Array:
     """The first slot that holds a potion of this colour, 12 where there is none, int32 []."""
     slots = jnp.where(unpack_potions(potions) == colour, np.arange(POTIONS, dtype=np.int32), POTIONS)
     return slots.min()
 
 
-def colour_counts(potions: jax.Array) -> jax.Array:
+def colour_counts(potions: Words) -> jax.Array:
     """How many potions of every colour are left, int32 [6]."""
     held = unpack_potions(potions)[:, None] == np.arange(graphs.POTION_TYPES, dtype=np.int32)
     return held.sum(0, dtype=jnp.int32)

@@ -14,9 +14,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxdiff.alchemy import belief, layout
+from jaxdiff.alchemy import belief, knowledge, layout
 from jaxdiff.alchemy.chemistry import Chemistry
 from jaxdiff.alchemy.world import Alchemy, Params, State
+from jaxdiff.core.environment import select
 from jaxdiff.core.errors import as_array, require, require_integer
 
 KINDS = ("no effect", "value up", "value down", "cauldron", "no-op", "invalid", "end of trial")
@@ -92,10 +93,12 @@ def replay(env: Alchemy, chemistry: Chemistry, stones: Any, potions: Any, action
 def _replay(env: Alchemy, chemistry: Chemistry, stones: jax.Array, potions: jax.Array, actions: jax.Array, params: Params) -> Probes:
     probe = jax.vmap(partial(_episode, env), in_axes=(0, 0, 0, 0, None))
     sums, starts, ends = probe(chemistry, stones, potions, actions, params)
-    batch = jax.tree.map(lambda x: jnp.broadcast_to(x[:, None], starts.shape[:2]).reshape(-1), chemistry)
+    shape = starts[0].shape
+    batch = jax.tree.map(lambda x: jnp.broadcast_to(x[:, None], shape).reshape(-1), chemistry)
 
-    def over(function: Any, known: jax.Array) -> jax.Array:
-        return jax.vmap(partial(function, rotation=env.rotation))(batch, known.reshape(-1, 2)).reshape(starts.shape[:2])
+    def over(function: Any, known: knowledge.Known) -> jax.Array:
+        flat = jax.tree.map(lambda x: x.reshape(-1), known)
+        return jax.vmap(partial(function, rotation=env.rotation))(batch, flat).reshape(shape)
 
     return Probes(
         **sums,
@@ -106,27 +109,31 @@ def _replay(env: Alchemy, chemistry: Chemistry, stones: jax.Array, potions: jax.
 
 
 def _episode(env: Alchemy, chemistry: Chemistry, stones: jax.Array, potions: jax.Array, actions: jax.Array, params: Params) -> Any:
-    """Sums per trial as a dict of [N, ...], and what was known at the start and the end of every trial, uint32 [N, 2]."""
+    """Sums per trial as a dict of [N, ...], and what was known at the start and the end of every trial, two uint32 [N]."""
     _, first = env.reset_with(chemistry, stones, potions)
     numbers = jnp.arange(env.trials, dtype=jnp.int32)
     value = jnp.concatenate([env.values(params), jnp.zeros((1,), jnp.float32)])
 
-    def body(carry: tuple[State, jax.Array, jax.Array], action: jax.Array) -> tuple[Any, Any]:
+    def body(carry: tuple[State, knowledge.Known, knowledge.Known], action: jax.Array) -> tuple[Any, Any]:
         state, starts, ends = carry
         after, reward, ended = env.act(state, action, params)
         here = (numbers == state.trial) & (state.trial < env.trials)
-        ends = jnp.where(here[:, None], after.known, ends)
+        ends = select(here, _everywhere(after.known, env.trials), ends)
         following, fresh = env.next_trial(after, ended)
-        starts = jnp.where(((numbers >= following.trial) & fresh)[:, None], following.known, starts)
-        ends = jnp.where((numbers > state.trial)[:, None], following.known, ends)
+        starts = select((numbers >= following.trial) & fresh, _everywhere(following.known, env.trials), starts)
+        ends = select(numbers > state.trial, _everywhere(following.known, env.trials), ends)
         record = _record(env, state, after, action, ended, reward, value)
         return (following, starts, ends), (state.trial, record)
 
-    known = jnp.broadcast_to(first.known, (env.trials, 2))
+    known = _everywhere(first.known, env.trials)
     (_, starts, ends), (trial, records) = jax.lax.scan(body, (first, known, known), actions)
     mine = trial == numbers[:, None]  # [N, T]
     sums = jax.tree.map(lambda x: jnp.where(mine.reshape(*mine.shape, *(1,) * (x.ndim - 1)), x, 0).sum(1, dtype=x.dtype), records)
     return sums, starts, ends
+
+
+def _everywhere(known: knowledge.Known, trials: int) -> knowledge.Known:
+    return jax.tree.map(lambda word: jnp.broadcast_to(word, (trials,)), known)
 
 
 def _record(
@@ -135,7 +142,7 @@ def _record(
     """What one action adds to the probes of its trial."""
     old, new = layout.unpack_stones(before.stones), layout.unpack_stones(after.stones)
     start = layout.unpack_stones(before.items[jnp.minimum(before.trial, env.trials - 1), 0])
-    used = (before.potions != after.potions).any()
+    used = jnp.stack([a != b for a, b in zip(before.potions, after.potions, strict=True)]).any()
     gone = (old != new) & (new == layout.NO_STONE)
     change = (value[new] - value[old]).sum(dtype=jnp.float32)
     cashed = gone.any()

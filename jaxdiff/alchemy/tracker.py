@@ -35,17 +35,17 @@ def _potion_entries() -> np.ndarray:
     return result
 
 
-def _stone_maps(c: Chemistry, known: jax.Array) -> jax.Array:
+def _stone_maps(c: Chemistry, known: knowledge.Known) -> jax.Array:
     seen = knowledge.seen_set(known)
     return jnp.asarray(frames.stone_maps_left())[c.rotation, c.rotation, c.stone_map, seen]
 
 
-def start(c: Chemistry, known: jax.Array) -> jax.Array:
+def start(c: Chemistry, known: knowledge.Known) -> jax.Array:
     """After the first look at the stones, int32 [3]."""
     return new_trial(jnp.zeros((3,), jnp.int32), c, known)
 
 
-def new_trial(tracked: jax.Array, c: Chemistry, known: jax.Array) -> jax.Array:
+def new_trial(tracked: jax.Array, c: Chemistry, known: knowledge.Known) -> jax.Array:
     """After a look at the stones of a new trial: the stone map is what all possible ones agree on."""
     axes = jnp.asarray(frames.axes_agreed())[_stone_maps(c, known)]
     return jnp.stack([tracked[0], tracked[1], axes])
@@ -76,7 +76,7 @@ def potion(tracked: jax.Array, c: Chemistry, corner: jax.Array, new: jax.Array, 
     return jnp.stack([graph_set, seen_axes, known_axes])
 
 
-def vector(tracked: jax.Array, c: Chemistry, known: jax.Array) -> jax.Array:
+def vector(tracked: jax.Array, c: Chemistry, known: knowledge.Known) -> jax.Array:
     """The 28 entries, in the order of `chemistry.to_vector`: 0 no, 1 yes, 0.5 not known; float32 [28]."""
     graph_set, seen_axes, known_axes = tracked
     half = np.float32(0.5)

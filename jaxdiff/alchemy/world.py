@@ -20,7 +20,7 @@ from jax.core import Tracer
 from jaxdiff.alchemy import chemistry as chem
 from jaxdiff.alchemy import graphs, inputs, knowledge, layout, tracker
 from jaxdiff.alchemy.chemistry import Chemistry
-from jaxdiff.core.environment import Environment, Transition
+from jaxdiff.core.environment import Environment, Transition, select
 from jaxdiff.core.errors import as_array, require, require_integer
 from jaxdiff.core.spaces import Box, Discrete
 
@@ -74,22 +74,22 @@ class State:
     Attributes:
         chemistry: the hidden chemistry, int32 [] fields.
         stones: latent corners on the table, packed as in `layout`, uint32 [].
-        potions: colours on the table, packed, uint32 [3].
+        potions: colours on the table, packed, three uint32 [] (words that stay apart are vectorised over a batch).
         items: what every trial brings: packed stones, then potions, uint32 [trials, 4].
         trial: number of the trial, `trials` when the episode is over, int32 [].
         step: steps taken in the trial, int32 [].
-        known: what has been seen and tried, see `knowledge`, uint32 [2]; the exact posterior follows from it.
+        known: what has been seen and tried, see `knowledge`, two uint32 []; the exact posterior follows from it.
         tracked: what the benchmark's own belief tracker carries, see `tracker`; None unless the observation shows it.
         shown: per group of chemistry entries, which of its contents this episode shows, int32 [5]; None unless one is drawn.
     """
 
     chemistry: Chemistry
     stones: jax.Array
-    potions: jax.Array
+    potions: layout.Words
     items: jax.Array
     trial: jax.Array
     step: jax.Array
-    known: jax.Array
+    known: knowledge.Known
     tracked: Any
     shown: Any
 
@@ -266,7 +266,7 @@ class Alchemy(Environment[State, Params]):
         state = State(
             chemistry=chemistry,
             stones=stones,
-            potions=items[0, 1:],
+            potions=(items[0, 1], items[0, 2], items[0, 3]),
             items=items,
             trial=jnp.zeros((), jnp.int32),
             step=jnp.zeros((), jnp.int32),
@@ -295,7 +295,7 @@ class Alchemy(Environment[State, Params]):
         if self.debug and not isinstance(action, Tracer):
             require_integer("action", action, 0, self.actions - 1)
         after, reward, ends = self.act(state, jnp.asarray(action).astype(jnp.int32), params)
-        after, new_trial = self.next_trial(after, ends)
+        after, new_trial = _once(self.next_trial(after, ends))
         over = after.trial >= self.trials
         info = {"trial": jnp.where(over, -1, after.trial), "new_trial": new_trial}
         if self.mask:
@@ -316,27 +316,28 @@ class Alchemy(Environment[State, Params]):
             ends |= action == 0
         pair = (action - 1 - self.end_trial).astype(jnp.uint32)  # no-op and end become a slot that does not exist
         slot, target = pair // np.uint32(self._targets), (pair % np.uint32(self._targets)).astype(jnp.int32)
-        shift = 4 * jnp.minimum(slot, jnp.uint32(layout.STONES)).astype(jnp.uint32)
+        shift = 4 * jnp.minimum(slot, jnp.uint32(layout.STONES))
         corner = (state.stones >> shift & jnp.uint32(15)).astype(jnp.int32)
         there = running & (slot < layout.STONES) & (corner < layout.NO_STONE)
         cashed = there & (target == CAULDRON)
         potion = layout.first_slot(state.potions, target - 1) if self.typed_actions else target - 1
         byte = 8 * (potion & 3).astype(jnp.uint32)
-        here = (potion >> 2) == np.arange(layout.POTION_WORDS, dtype=np.int32)
-        word = jnp.where(here, state.potions, 0).sum(dtype=jnp.uint32)
+        which, (low, middle, high) = potion >> 2, state.potions
+        word = jnp.where(which == 0, low, jnp.where(which == 1, middle, high))
         colour = (word >> byte & jnp.uint32(15)).astype(jnp.int32)
         used = there & (target != CAULDRON) & (potion < layout.POTIONS) & (colour < layout.NO_POTION)
 
         c = state.chemistry
-        kind = jnp.asarray(chem.type_of_colour())[c.potion_map, jnp.minimum(colour, 5)]
-        moved = jnp.asarray(graphs.transitions())[c.graph, jnp.minimum(corner, 7), kind]
+        kind = graphs.look(chem.type_of_colour(), c.potion_map * 6 + jnp.minimum(colour, 5))
+        moved = graphs.look(graphs.transitions(), c.graph * 48 + jnp.minimum(corner, 7) * 6 + kind)
         new = jnp.where(used, moved, jnp.where(cashed, layout.NO_STONE, corner))
-        changed = jnp.where(there, (corner ^ new).astype(jnp.uint32) << shift, 0)
-        spent = jnp.where(here & used, jnp.uint32(layout.USED ^ layout.FRESH) ^ colour.astype(jnp.uint32), 0) << byte
+        corner, new, colour, used, cashed, value = _once((corner, new, colour, used, cashed, self.values(params)[jnp.minimum(corner, 7)]))
+        changed = jnp.where(used | cashed, (corner ^ new).astype(jnp.uint32) << shift, 0)
+        spent = jnp.where(used, jnp.uint32(layout.USED ^ layout.FRESH) ^ colour.astype(jnp.uint32), 0) << byte
         after = State(
             chemistry=c,
             stones=state.stones ^ changed,
-            potions=state.potions ^ spent,
+            potions=tuple(word ^ jnp.where(which == i, spent, 0) for i, word in enumerate(state.potions)),  # pyright: ignore[reportArgumentType]
             items=state.items,
             trial=state.trial,
             step=state.step + 1,
@@ -344,7 +345,6 @@ class Alchemy(Environment[State, Params]):
             tracked=None if state.tracked is None else tracker.potion(state.tracked, c, corner, new, colour, used),
             shown=state.shown,
         )
-        value = self.values(params)[jnp.minimum(corner, 7)]
         zero = jnp.zeros((), jnp.float32)
         reward = jnp.where(cashed, value, zero) + jnp.where(used, jnp.asarray(params.per_potion, jnp.float32), zero)
         return after, reward, running & ends
@@ -366,14 +366,14 @@ class Alchemy(Environment[State, Params]):
         fresh = ends & (trial < self.trials)
         items = state.items[jnp.minimum(trial, self.trials - 1)]
         stones = jnp.where(fresh, items[0], state.stones)
-        known = jnp.where(fresh, knowledge.see(state.known, stones, state.chemistry.stone_map), state.known)
+        known = select(fresh, knowledge.see(state.known, stones, state.chemistry.stone_map), state.known)
         tracked = state.tracked
         if tracked is not None:
             tracked = jnp.where(fresh, tracker.new_trial(tracked, state.chemistry, known), tracked)
         after = State(
             chemistry=state.chemistry,
             stones=stones,
-            potions=jnp.where(fresh, items[1:], state.potions),
+            potions=select(fresh, (items[1], items[2], items[3]), state.potions),
             items=state.items,
             trial=trial,
             step=jnp.where(ends, 0, state.step),
@@ -412,6 +412,11 @@ class Alchemy(Environment[State, Params]):
         from jaxdiff.alchemy import picture
 
         return picture.table_top(self, state)
+
+
+def _once(tree: Any) -> Any:
+    """The same values, computed once: XLA's CPU compiler would compute the step anew for every array that needs them."""
+    return jax.lax.optimization_barrier(tree) if jax.default_backend() == "cpu" else tree
 
 
 def _pad(items: Any, slots: int, none: int) -> jax.Array:

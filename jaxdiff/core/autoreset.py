@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxdiff.core.environment import Environment, Transition, select
 from jaxdiff.core.errors import require
@@ -78,19 +79,20 @@ def step_batch(
     info = {**info, "final_observation": obs}
     resetting = {"same_step": done, "next_step": state.ended, "disabled": jnp.zeros_like(done)}[mode]
 
-    def with_resets(_: None) -> Any:
+    def with_resets(carry: Any) -> Any:
         many = reset_keys() if callable(reset_keys) else reset_keys
-        return select(resetting, jax.vmap(env.reset_env, in_axes=(0, None))(many, params), (obs, stepped))
+        return jnp.zeros((), jnp.bool_), select(resetting, jax.vmap(env.reset_env, in_axes=(0, None))(many, params), carry[1])
 
     if mode != "disabled":
-        obs, stepped = jax.lax.cond(jnp.any(resetting), with_resets, lambda _: (obs, stepped), None)
+        # A loop of at most one turn: unlike a conditional it leaves what it is given in place, where nothing is reset.
+        _, (obs, stepped) = jax.lax.while_loop(lambda carry: carry[0], with_resets, (jnp.any(resetting), (obs, stepped)))
     return obs, BatchState(stepped, done), reward, terminated, truncated, info
 
 
 def _two_batches(keys: jax.Array, count: int) -> tuple[jax.Array, Any]:
-    """Keys [B] for steps, and keys [B] for resets: as an array, or as a function that makes them from a single key."""
+    """Keys [B] for steps, and keys [B] for resets: as an array, or as a function that makes them from a single key when called."""
     if jnp.ndim(keys) == (0 if jnp.issubdtype(keys.dtype, jax.dtypes.prng_key) else 1):
-        step_key, reset_key = jax.random.split(keys)
-        return jax.random.split(step_key, count), lambda: jax.random.split(reset_key, count)
+        step_key = jax.random.fold_in(keys, np.uint32(0))
+        return jax.random.split(step_key, count), lambda: jax.random.split(jax.random.fold_in(keys, np.uint32(1)), count)
     split = jax.vmap(jax.random.split)(keys)
     return split[:, 0], split[:, 1]

@@ -37,7 +37,7 @@ def published_chemistries():
 
 
 def play(env, chemistry, stones, potions, actions):
-    """All episodes in one scan: observations [E, T + 1, ...], what was known [E, T + 1, 2], and per step reward, terminated, info."""
+    """All episodes in one scan: observations [E, T + 1, ...], what was known (two words) [E, T + 1], and per step reward, terminated, info."""
     params = env.default_params
 
     def one(chemistry, stones, potions, actions):
@@ -48,7 +48,7 @@ def play(env, chemistry, stones, potions, actions):
             return state, (obs, state.known, reward, terminated, truncated, info)
 
         _, (all_obs, known, *rest) = jax.lax.scan(body, state, actions)
-        return jnp.concatenate([obs[None], all_obs]), jnp.concatenate([state.known[None], known]), *rest
+        return *jax.tree.map(lambda a, b: jnp.concatenate([a[None], b]), (obs, state.known), (all_obs, known)), *rest
 
     batch = jax.tree.map(lambda x: jnp.asarray(x, jnp.int32), (chemistry, stones, potions, actions))
     return jax.tree.map(np.asarray, jax.jit(jax.vmap(one))(*batch))

@@ -158,7 +158,7 @@ def test_the_benchmarks_belief_is_never_stronger_than_the_exact_posterior_and_so
     c = jax.tree.map(lambda x: x[chosen], c)
     obs, known, *_ = reference.play(env, c, d["stones_latent"][chosen], d["potions_latent"][chosen], d["action"][chosen])
     batch = jax.tree.map(lambda x: jnp.repeat(jnp.asarray(x), obs.shape[1]), c)
-    exact = jax.jit(jax.vmap(lambda c, k: belief.marginals_of(c, k, aligned=True)))(batch, jnp.asarray(known.reshape(-1, 2)))
+    exact = jax.jit(jax.vmap(lambda c, k: belief.marginals_of(c, k, aligned=True)))(batch, tuple(jnp.asarray(word.reshape(-1)) for word in known))
     exact = np.asarray(exact).reshape(*obs.shape[:2], 28)
     theirs, edges = obs[..., 39:51], exact[..., :12]
     certain = theirs != 0.5

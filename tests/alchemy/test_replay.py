@@ -48,7 +48,7 @@ def test_world_counts(recorded):
     def both(chemistry, known):
         return belief.count_of(chemistry, known), belief.benchmark_count_of(chemistry, known)
 
-    exact, benchmark = jax.jit(jax.vmap(both))(batch, jnp.asarray(known[there]))
+    exact, benchmark = jax.jit(jax.vmap(both))(batch, tuple(jnp.asarray(word[there]) for word in known))
     decided = d["num_rotations"][there] == 1
     np.testing.assert_array_equal(np.asarray(exact)[decided], d["num_world_states"][there][decided])
     np.testing.assert_array_equal(benchmark, d["num_world_states"][there])

@@ -79,13 +79,12 @@ def step_batch(
     info = {**info, "final_observation": obs}
     resetting = {"same_step": done, "next_step": state.ended, "disabled": jnp.zeros_like(done)}[mode]
 
-    def with_resets(carry: Any) -> Any:
+    def with_resets(_: None) -> Any:
         many = reset_keys() if callable(reset_keys) else reset_keys
-        return jnp.zeros((), jnp.bool_), select(resetting, jax.vmap(env.reset_env, in_axes=(0, None))(many, params), carry[1])
+        return select(resetting, jax.vmap(env.reset_env, in_axes=(0, None))(many, params), (obs, stepped))
 
     if mode != "disabled":
-        # A loop of at most one turn: unlike a conditional it leaves what it is given in place, where nothing is reset.
-        _, (obs, stepped) = jax.lax.while_loop(lambda carry: carry[0], with_resets, (jnp.any(resetting), (obs, stepped)))
+        obs, stepped = jax.lax.cond(jnp.any(resetting), with_resets, lambda _: (obs, stepped), None)
     return obs, BatchState(stepped, done), reward, terminated, truncated, info
 
 

@@ -223,7 +223,7 @@ class Alchemy(Environment[State, Params]):
         """
         self._check_items("stones", stones, self.stones, layout.STONES, layout.NO_STONE)
         self._check_items("potions", potions, self.potions, layout.POTIONS, layout.NO_POTION)
-        require(key is not None or not inputs.is_drawn(self.see), "key", "None", "a key, since `see` draws what an episode shows")
+        require(key is not None or not inputs.is_drawn(self.see), "key", None, "a key, since `see` draws what an episode shows")
         c = chem.as_int32(chemistry)
         colours = jnp.asarray(np.pad(chem.colour_of_type(), ((0, 0), (0, 1)), constant_values=layout.NO_POTION))[c.potion_map]
         potions = colours[_pad(potions, layout.POTIONS, layout.NO_POTION)]
@@ -249,7 +249,8 @@ class Alchemy(Environment[State, Params]):
         """
         # Drawn in one axis: a small second one costs four times as much on a CPU.
         bits = jax.random.bits(key, (self.trials * (1 + layout.POTION_WORDS),), jnp.uint32).reshape(self.trials, -1)
-        stones = bits[:, 0] & jnp.uint32(0x777) | jnp.uint32(layout.NO_STONES >> 4 * self.stones << 4 * self.stones)
+        brought = (1 << 4 * self.stones) - 1  # bits of the slots that hold a stone
+        stones = bits[:, 0] & jnp.uint32(0x777 & brought) | jnp.uint32(layout.NO_STONES & ~brought)
         left, words = bits[:, 1:], jnp.zeros((self.trials, layout.POTION_WORDS), jnp.uint32)
         for place in range(4):
             low, high = (left & jnp.uint32(0xFFFF)) * 6, (left >> 16) * 6

@@ -15,19 +15,20 @@ INTRODUCTION = """\
 
 Generated from the code by `python -m jaxdiff.alchemy.documentation`; a test fails when it is out of date.
 
-Observations are float32. The first 39 entries are DeepMind's `symbolic_obs`, bit for bit; what is marked *departure* is not part of the benchmark.
-After the last step of a trial the observation already shows the next trial's items; after the last step of an episode, what is left of the last one.
+Observations are float32. The first 39 entries are DeepMind's `symbolic_obs`, bit for bit; what is marked *departure*
+is not part of the benchmark. After the last step of a trial the observation already shows the next trial's items;
+after the last step of an episode, what is left of the last one.
 """
 
 DIFFERENCES = """\
 ## Where the contents of the chemistry entries differ
 
 - **ground truth**: edges, directions and stone map in the latent frame, in which coordinates carry value.
-- **belief** is the benchmark's own vector, reproduced with its peculiarities: its edges are in the *aligned* frame; an axis order shows 1 only when all
-  three directions are known too; a potion without effect rules out an edge only if potion and axis were understood at that moment, and is never
-  looked at again; all entries are 0.5 while more than one rotation is possible.
-- **marginals** are exact posterior probabilities under the benchmark's prior. They are never less certain than the belief, and unlike the reference's
-  tracker (which can lose the true chemistry when its first guess of the rotation was wrong) they never rule out the truth.
+- **belief** is the benchmark's own vector, reproduced with its peculiarities: its edges are in the *aligned* frame; an axis order shows 1
+  only when all three directions are known too; a potion without effect rules out an edge only if potion and axis were understood
+  at that moment, and is never looked at again; all entries are 0.5 while more than one rotation is possible.
+- **marginals** are exact posterior probabilities under the benchmark's prior. They are never less certain than the belief,
+  and unlike the reference's tracker (which can lose the true chemistry when its first guess of the rotation was wrong) they never rule out the truth.
 """
 
 

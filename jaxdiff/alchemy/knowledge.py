@@ -2,15 +2,14 @@
 
 What happens to a stone at an aligned corner with a potion of a colour is the same all episode long, so it is enough to keep *which* of the
 8 x 6 pairs were tried and which of the 8 corners were on the table; the outcomes follow from the chemistry (which is in the state, but
-`belief` uses only what these bits say). Word w keeps a byte for each of the colours 3 w, 3 w + 1, 3 w + 2 (bit a: tried at aligned corner a)
-and, at bit 24, whether the corners 4 w to 4 w + 3 were seen. Updating costs a few word operations, so it is always done.
+`belief` uses only what these bits say). Word w keeps a byte for each of the colours 3 w, 3 w + 1, 3 w + 2 (bit a: tried at aligned
+corner a) and, at bit 24, whether the corners 4 w to 4 w + 3 were seen. Updating costs a few word operations, so it is always done.
 """
 
 from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 SEEN = 24
 Known = tuple[jax.Array, jax.Array]  # two words, uint32 [...] each

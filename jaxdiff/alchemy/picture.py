@@ -115,7 +115,9 @@ def _draw_knowledge(ax: Axes, state: State) -> None:
         a, b = place[graphs.edge_endpoints()[edge]]
         if probability == 0:
             continue
-        style: dict[str, Any] = {"color": INK, "linewidth": 2.2} if probability == 1 else {"color": FAINT, "linewidth": 1.1, "linestyle": (0, (3, 2))}
+        style: dict[str, Any] = (
+            {"color": INK, "linewidth": 2.2} if probability == 1 else {"color": FAINT, "linewidth": 1.1, "linestyle": (0, (3, 2))}
+        )
         ax.plot(*np.stack([a, b]).T, zorder=1, **style)
     _draw_corners(ax, size=190)
     stones = np.asarray(layout.unpack_stones(state.stones)).tolist()
@@ -124,7 +126,15 @@ def _draw_knowledge(ax: Axes, state: State) -> None:
         ax.scatter(*place[corner], s=330, facecolor="none", edgecolor="#d7263d", linewidth=1.6, zorder=3)
         if many > 1:
             ax.text(place[corner, 0] + 0.13, place[corner, 1] - 0.17, f"{many} stones", fontsize=7, color="#d7263d")
-    ax.text(0.8, -0.32, "edges: solid known, dashed open,\nnone known absent; red rings: stones", ha="center", fontsize=7, color=INK, va="center")
+    ax.text(
+        0.8,
+        -0.32,
+        "edges: solid known, dashed open,\nnone known absent; red rings: stones",
+        ha="center",
+        fontsize=7,
+        color=INK,
+        va="center",
+    )
 
 
 def _draw_corners(ax: Axes, size: float) -> None:

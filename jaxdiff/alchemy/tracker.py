@@ -2,8 +2,8 @@
 
 It is weaker than the exact posterior (`belief`): a potion without effect rules out an edge only if everything about potion and axis was
 known at that moment; an axis order counts as known only with all three directions; while more than one rotation is possible every
-entry is 0.5. Its edges are in the *aligned* frame, unlike those of the ground-truth vector. What it carries: int32 [3] = number of the graph
-set, bits of perceived potion axes whose effect was seen, bits of stone-map axes that are known.
+entry is 0.5. Its edges are in the *aligned* frame, unlike those of the ground-truth vector. What it carries: int32 [3] = number of the
+graph set, bits of perceived potion axes whose effect was seen, bits of stone-map axes that are known.
 """
 
 from __future__ import annotations

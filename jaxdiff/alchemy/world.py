@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -387,10 +387,7 @@ class Alchemy(Environment[State, Params]):
     def _possible(self, state: State) -> jax.Array:
         """Actions that do something to the table; the no-op and the end of a trial always count, bool [actions]."""
         stone = layout.unpack_stones(state.stones) < layout.NO_STONE
-        if self.typed_actions:
-            potion = layout.colour_counts(state.potions) > 0
-        else:
-            potion = layout.unpack_potions(state.potions) < layout.NO_POTION
+        potion = layout.colour_counts(state.potions) > 0 if self.typed_actions else layout.unpack_potions(state.potions) < layout.NO_POTION
         into = jnp.concatenate([jnp.ones((1,), jnp.bool_), potion])
         always = jnp.ones((1 + self.end_trial,), jnp.bool_)
         return jnp.concatenate([always, (stone[:, None] & into).reshape(-1)])

@@ -10,6 +10,7 @@ and thrown away; here it stands behind one `any(done)` condition.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import jax
@@ -80,18 +81,17 @@ def step_batch(
     resetting = {"same_step": done, "next_step": state.ended, "disabled": jnp.zeros_like(done)}[mode]
 
     def with_resets(_: None) -> Any:
-        many = reset_keys() if callable(reset_keys) else reset_keys
-        return select(resetting, jax.vmap(env.reset_env, in_axes=(0, None))(many, params), (obs, stepped))
+        return select(resetting, jax.vmap(env.reset_env, in_axes=(0, None))(reset_keys(), params), (obs, stepped))
 
     if mode != "disabled":
         obs, stepped = jax.lax.cond(jnp.any(resetting), with_resets, lambda _: (obs, stepped), None)
     return obs, BatchState(stepped, done), reward, terminated, truncated, info
 
 
-def _two_batches(keys: jax.Array, count: int) -> tuple[jax.Array, Any]:
-    """Keys [B] for steps, and keys [B] for resets: as an array, or as a function that makes them from a single key when called."""
+def _two_batches(keys: jax.Array, count: int) -> tuple[jax.Array, Callable[[], jax.Array]]:
+    """Keys [B] for steps, and a function that gives keys [B] for resets (from a single key they are made when it is called)."""
     if jnp.ndim(keys) == (0 if jnp.issubdtype(keys.dtype, jax.dtypes.prng_key) else 1):
         step_key = jax.random.fold_in(keys, np.uint32(0))
         return jax.random.split(step_key, count), lambda: jax.random.split(jax.random.fold_in(keys, np.uint32(1)), count)
     split = jax.vmap(jax.random.split)(keys)
-    return split[:, 0], split[:, 1]
+    return split[:, 0], lambda: split[:, 1]

@@ -37,7 +37,9 @@ def published_chemistries():
 
 
 def play(env, chemistry, stones, potions, actions):
-    """All episodes in one scan: observations [E, T + 1, ...], what was known (two words) [E, T + 1], and per step reward, terminated, info."""
+    """All episodes in one scan.
+
+    Returns observations [E, T + 1, ...], what was known (two words) [E, T + 1], and per step reward, terminated, info."""
     params = env.default_params
 
     def one(chemistry, stones, potions, actions):

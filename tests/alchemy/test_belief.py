@@ -107,7 +107,7 @@ def test_before_anything_is_seen_everything_is_possible():
 def test_of_states():
     env = world.Alchemy(trials=2)
     step = jax.jit(env.step_env)
-    obs, state = env.reset_with(Chemistry(108, 7, 7, 0), np.zeros((2, 3), int), np.full((2, 12), 1))
+    _obs, state = env.reset_with(Chemistry(108, 7, 7, 0), np.zeros((2, 3), int), np.full((2, 12), 1))
     assert belief.worlds(state) == 48 * 109  # a stone of value -3 tells the stone map
     assert belief.log_count(state) == pytest.approx(np.log(48 * 109))
     before = belief.entropy(state)
@@ -158,7 +158,9 @@ def test_the_benchmarks_belief_is_never_stronger_than_the_exact_posterior_and_so
     c = jax.tree.map(lambda x: x[chosen], c)
     obs, known, *_ = reference.play(env, c, d["stones_latent"][chosen], d["potions_latent"][chosen], d["action"][chosen])
     batch = jax.tree.map(lambda x: jnp.repeat(jnp.asarray(x), obs.shape[1]), c)
-    exact = jax.jit(jax.vmap(lambda c, k: belief.marginals_of(c, k, aligned=True)))(batch, tuple(jnp.asarray(word.reshape(-1)) for word in known))
+    exact = jax.jit(jax.vmap(lambda c, k: belief.marginals_of(c, k, aligned=True)))(
+        batch, tuple(jnp.asarray(word.reshape(-1)) for word in known)
+    )
     exact = np.asarray(exact).reshape(*obs.shape[:2], 28)
     theirs, edges = obs[..., 39:51], exact[..., :12]
     certain = theirs != 0.5

@@ -99,7 +99,7 @@ def test_reward_weights_and_shaping():
 def test_end_trial():
     env, step, _, state = start(end_trial=True)
     assert env.action_space(env.default_params).n == 41
-    obs, state, reward, terminated, _, info = step(KEY, state, 0, env.default_params)
+    _obs, state, reward, terminated, _, info = step(KEY, state, 0, env.default_params)
     assert (float(reward), bool(terminated), bool(info["new_trial"]), int(info["trial"]), int(state.step)) == (0, False, True, 1, 0)
     *_, reward, terminated, _, _ = step(KEY, state, 2, env.default_params)
     assert (float(reward), bool(terminated)) == (15.0, False)

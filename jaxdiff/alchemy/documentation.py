@@ -27,8 +27,9 @@ DIFFERENCES = """\
 - **belief** is the benchmark's own vector, reproduced with its peculiarities: its edges are in the *aligned* frame; an axis order shows 1
   only when all three directions are known too; a potion without effect rules out an edge only if potion and axis were understood
   at that moment, and is never looked at again; all entries are 0.5 while more than one rotation is possible.
-- **marginals** are exact posterior probabilities under the benchmark's prior. They are never less certain than the belief,
-  and unlike the reference's tracker (which can lose the true chemistry when its first guess of the rotation was wrong) they never rule out the truth.
+- **marginals** are exact posterior probabilities under the benchmark's prior. They are never less certain than the
+  belief, and unlike the reference's tracker (which can lose the true chemistry when its first guess of the rotation was wrong)
+  they never rule out the truth.
 """
 
 

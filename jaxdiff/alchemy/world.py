@@ -224,7 +224,10 @@ class Alchemy(Environment[State, Params]):
         self._check_items("stones", stones, self.stones, layout.STONES, layout.NO_STONE)
         self._check_items("potions", potions, self.potions, layout.POTIONS, layout.NO_POTION)
         require(key is not None or not inputs.is_drawn(self.see), "key", None, "a key, since `see` draws what an episode shows")
-        c = chem.as_int32(chemistry)
+        return _begin(self, chem.as_int32(chemistry), jnp.asarray(stones, jnp.int32), jnp.asarray(potions, jnp.int32), key)
+
+    def _begin(self, c: Chemistry, stones: jax.Array, potions: jax.Array, key: jax.Array | None) -> tuple[jax.Array, State]:
+        """The same without checks."""
         colours = jnp.asarray(np.pad(chem.colour_of_type(), ((0, 0), (0, 1)), constant_values=layout.NO_POTION))[c.potion_map]
         potions = colours[_pad(potions, layout.POTIONS, layout.NO_POTION)]
         stones = _pad(stones, layout.STONES, layout.NO_STONE)
@@ -410,6 +413,12 @@ class Alchemy(Environment[State, Params]):
         from jaxdiff.alchemy import picture
 
         return picture.table_top(self, state)
+
+
+@partial(jax.jit, static_argnums=0)
+def _begin(env: Alchemy, c: Chemistry, stones: jax.Array, potions: jax.Array, key: jax.Array | None) -> tuple[jax.Array, State]:
+    """Compiled once per environment: begun one by one, episodes would cost a hundred small calls each."""
+    return env._begin(c, stones, potions, key)
 
 
 def _once(tree: Any) -> Any:

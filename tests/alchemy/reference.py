@@ -37,9 +37,7 @@ def published_chemistries():
 
 
 def play(env, chemistry, stones, potions, actions):
-    """All episodes in one scan.
-
-    Returns observations [E, T + 1, ...], what was known (two words) [E, T + 1], and per step reward, terminated, info."""
+    """All episodes in one scan: observations [E, T + 1, ...], what was known [E, T + 1] twice; reward, terminated, truncated, info."""
     params = env.default_params
 
     def one(chemistry, stones, potions, actions):

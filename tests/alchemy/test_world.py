@@ -12,7 +12,6 @@ from jaxdiff.alchemy.chemistry import Chemistry
 from jaxdiff.core.autoreset import reset_batch, step_batch
 from jaxdiff.core.errors import InputError
 
-KEY = jax.random.key(0)
 PLAIN = Chemistry(graphs.COMPLETE, chemistry.IDENTITY_POTION_MAP, chemistry.IDENTITY_STONE_MAP, 0)
 STONES = np.array([[6, 0, 7], [7, 7, 0]])
 POTIONS = np.tile([1, 0, 3, 2, 5, 4], (2, 2))
@@ -29,7 +28,7 @@ def start(**options):
 def fresh():
     """Twenty thousand episodes of two trials."""
     env = world.Alchemy(rotation=True, trials=2)
-    return jax.jit(jax.vmap(env.reset_env, in_axes=(0, None)))(jax.random.split(KEY, 20_000), env.default_params)
+    return jax.jit(jax.vmap(env.reset_env, in_axes=(0, None)))(jax.random.split(jax.random.key(0), 20_000), env.default_params)
 
 
 def test_sampled_items_are_uniform_and_independent(fresh):
@@ -60,24 +59,24 @@ def test_an_episode_by_hand():
     assert obs[15:21].tolist() == pytest.approx([-2 / 3, 0, -1, 0, 0, 0])
     play = [(1 + 0, 1.0, (False, 0)), (1 + 26 + 1, 0.0, (False, 0)), (1 + 13 + 1, 0.0, (False, 0)), (1 + 26, 15.0, (True, 1))]
     for action, value, (new, trial) in play:  # cash +1; a potion that does nothing to +15; that potion is gone; cash +15
-        obs, state, reward, terminated, truncated, info = step(KEY, state, action, env.default_params)
+        obs, state, reward, terminated, truncated, info = step(jax.random.key(0), state, action, env.default_params)
         assert (float(reward), bool(terminated), bool(truncated)) == (value, False, False)
         assert (bool(info["new_trial"]), int(info["trial"])) == (new, trial)
     assert obs[:5].tolist() == [1, 1, 1, 1, 0], "the last step of a trial shows the next one's stones"
     for _ in range(4):
-        obs, state, reward, terminated, _, info = step(KEY, state, 0, env.default_params)
+        obs, state, reward, terminated, _, info = step(jax.random.key(0), state, 0, env.default_params)
     assert (bool(terminated), int(info["trial"]), bool(info["new_trial"])) == (True, -1, False)
     assert obs[:5].tolist() == [1, 1, 1, 1, 0], "what is left of the last trial"
-    after, state, reward, terminated, *_ = step(KEY, state, 1, env.default_params)
+    after, state, reward, terminated, *_ = step(jax.random.key(0), state, 1, env.default_params)
     assert (float(reward), bool(terminated), after.tolist()) == (0.0, True, obs.tolist()), "nothing happens after the end"
 
 
 def test_absent_items_are_no_ops_and_strange_actions_too():
     env, step, _, state = start()
-    _, state, *_ = step(KEY, state, 1, env.default_params)
+    _, state, *_ = step(jax.random.key(0), state, 1, env.default_params)
     before = jax.tree.leaves(dataclasses.replace(state, step=0))
     for action in (1, 2, 40, 10**6, -1, -(10**6)):
-        _, after, reward, *_ = step(KEY, state, action, env.default_params)
+        _, after, reward, *_ = step(jax.random.key(0), state, action, env.default_params)
         assert float(reward) == 0
         assert all(np.array_equal(a, b) for a, b in zip(jax.tree.leaves(dataclasses.replace(after, step=0)), before, strict=True)), action
 
@@ -88,22 +87,22 @@ def test_reward_weights_and_shaping():
     params = dataclasses.replace(params, per_potion=np.float32(0.25))
     assert env.values(params).tolist() == [-3.5, 0.5, -1.5, 2.5, -1.5, 2.5, 0.5, 5.5]
     assert env.values(env.default_params).tolist() == [-3, -1, -1, 1, -1, 1, 1, 15]
-    _, state, reward, *_ = step(KEY, state, 2, params)
+    _, state, reward, *_ = step(jax.random.key(0), state, 2, params)
     assert float(reward) == 0.25
-    assert float(step(KEY, state, 1, params)[2]) == 5.5
+    assert float(step(jax.random.key(0), state, 1, params)[2]) == 5.5
     many = jax.tree.map(lambda x: jnp.stack([jnp.asarray(x)] * 3), params)
     many = dataclasses.replace(many, per_potion=jnp.arange(3, dtype=jnp.float32))
-    assert jax.vmap(lambda p: env.step_env(KEY, state, 3, p)[2])(many).tolist() == [0, 1, 2]
+    assert jax.vmap(lambda p: env.step_env(jax.random.key(0), state, 3, p)[2])(many).tolist() == [0, 1, 2]
 
 
 def test_end_trial():
     env, step, _, state = start(end_trial=True)
     assert env.action_space(env.default_params).n == 41
-    _obs, state, reward, terminated, _, info = step(KEY, state, 0, env.default_params)
+    _obs, state, reward, terminated, _, info = step(jax.random.key(0), state, 0, env.default_params)
     assert (float(reward), bool(terminated), bool(info["new_trial"]), int(info["trial"]), int(state.step)) == (0, False, True, 1, 0)
-    *_, reward, terminated, _, _ = step(KEY, state, 2, env.default_params)
+    *_, reward, terminated, _, _ = step(jax.random.key(0), state, 2, env.default_params)
     assert (float(reward), bool(terminated)) == (15.0, False)
-    assert bool(step(KEY, state, 0, env.default_params)[3])
+    assert bool(step(jax.random.key(0), state, 0, env.default_params)[3])
 
 
 def test_departures():
@@ -115,14 +114,14 @@ def test_departures():
     slot, slot_step, _, slot_state = start()
     kind = 1  # green: up on axis 0
     action = 1 + 0 * 7 + 1 + kind
-    obs, state, _, _, _, info = step(KEY, state, action, env.default_params)
-    _, slot_state, *_ = slot_step(KEY, slot_state, 1 + 1, slot.default_params)
+    obs, state, _, _, _, info = step(jax.random.key(0), state, action, env.default_params)
+    _, slot_state, *_ = slot_step(jax.random.key(0), slot_state, 1 + 1, slot.default_params)
     assert int(state.stones) == int(slot_state.stones)
     assert [int(w) for w in state.potions] == [int(w) for w in slot_state.potions], "the first slot that holds the colour"
     assert obs[12:].tolist() == pytest.approx([2 / 12, 1 / 12, 2 / 12, 2 / 12, 2 / 12, 2 / 12, 0, 1 / 4])
     assert info["action_mask"].all()
-    obs, state, *_ = step(KEY, state, action, env.default_params)
-    *_, info = step(KEY, state, 1, env.default_params)
+    obs, state, *_ = step(jax.random.key(0), state, action, env.default_params)
+    *_, info = step(jax.random.key(0), state, 1, env.default_params)
     mask = info["action_mask"].tolist()
     assert mask[:8] == [True, *[False] * 7], "the first stone is gone"
     assert mask[8:15] == [True, True, False, True, True, True, True], "and so is the colour"
@@ -132,7 +131,7 @@ def test_mask_of_slots_says_what_changes_the_table():
     env, step, _, state = start(mask=True, end_trial=True)
     rng = np.random.default_rng(0)
     for action in rng.integers(2, 41, 3):
-        _, state, _, _, _, info = step(KEY, state, int(action), env.default_params)
+        _, state, _, _, _, info = step(jax.random.key(0), state, int(action), env.default_params)
     every = jax.vmap(lambda a: env.act(state, a, env.default_params)[0])(jnp.arange(41, dtype=jnp.int32))
     changed = (every.stones != state.stones) | jnp.stack([a != b for a, b in zip(every.potions, state.potions, strict=True)]).any(0)
     assert info["action_mask"].tolist() == [True, True, *changed.tolist()[2:]]
@@ -140,7 +139,7 @@ def test_mask_of_slots_says_what_changes_the_table():
 
 def test_fewer_items_keep_their_slots():
     env = world.Alchemy(stones=1, potions=5, trials=3)
-    obs, state = env.reset(KEY)
+    obs, state = env.reset(jax.random.key(0))
     assert obs[5:15].tolist() == [2, 2, 2, 2, 1] * 2
     assert obs[25:].tolist() == [1.0] * 14
     assert (np.asarray(layout.unpack_potions(state.potions)) < 6).tolist() == [True] * 5 + [False] * 7
@@ -152,14 +151,14 @@ def test_fixed_parts_of_the_chemistry_are_parameters():
     env = world.Alchemy(trials=1)
     params = dataclasses.replace(env.default_params, graph=np.arange(109, dtype=np.int32))
     axes = dataclasses.replace(jax.tree.map(lambda _: None, env.default_params), graph=0)
-    _, state = jax.jit(jax.vmap(env.reset_env, in_axes=(None, axes)))(KEY, params)
+    _, state = jax.jit(jax.vmap(env.reset_env, in_axes=(None, axes)))(jax.random.key(0), params)
     assert state.chemistry.graph.tolist() == list(range(109))
 
 
 def test_shown_contents_may_be_drawn():
     see = ("ground_truth", [("unknown", 1), ("ground_truth", 3)], "none", "belief", "marginals")
     env = world.Alchemy(see=see, trials=1)
-    obs, state = jax.jit(jax.vmap(env.reset_env, in_axes=(0, None)))(jax.random.split(KEY, 2000), env.default_params)
+    obs, state = jax.jit(jax.vmap(env.reset_env, in_axes=(0, None)))(jax.random.split(jax.random.key(0), 2000), env.default_params)
     assert obs.shape[-1] == 39 + 12 + 6 + 3 + 4 == len(env.observation_entries(env.default_params))
     truth = jax.vmap(chemistry.to_vector)(state.chemistry)
     np.testing.assert_array_equal(obs[:, 39:51], truth[:, :12])
@@ -174,7 +173,7 @@ def test_shown_contents_may_be_drawn():
 def test_auto_reset_is_fresh_and_keeps_the_last_observation():
     env = world.Alchemy(trials=1, steps=3)
     params = env.default_params
-    obs, state = reset_batch(env, jax.random.split(KEY, 4), params)
+    obs, state = reset_batch(env, jax.random.split(jax.random.key(0), 4), params)
     step = jax.jit(lambda k, s, a: step_batch(env, k, s, a, params))
     starts = [obs]
     for t in range(6):
@@ -188,8 +187,8 @@ def test_auto_reset_is_fresh_and_keeps_the_last_observation():
 
 def test_protocol():
     env, params = jaxdiff.make("Alchemy-v0", see="belief", rotation=True, mask=True)
-    obs, state = jax.eval_shape(env.reset, KEY, params)
-    new_obs, new_state, reward, terminated, truncated, info = jax.eval_shape(env.step, KEY, state, jnp.int32(0), params)
+    obs, state = jax.eval_shape(env.reset, jax.random.key(0), params)
+    new_obs, new_state, reward, terminated, truncated, info = jax.eval_shape(env.step, jax.random.key(0), state, jnp.int32(0), params)
     assert (obs, state) == (new_obs, new_state)
     assert info["final_observation"] == obs
     assert (reward.dtype, terminated.dtype, truncated.dtype) == (jnp.float32, jnp.bool_, jnp.bool_)
@@ -270,7 +269,10 @@ def test_probes_by_hand():
         (lambda: world.Alchemy(**SMALL).reset_with(PLAIN, STONES, np.zeros((2, 13), int)), "at most 12 slots"),
         (lambda: world.Alchemy(**SMALL).reset_with(PLAIN, STONES[:1], POTIONS), "shape \\[2, 3\\]"),
         (lambda: world.Alchemy(**SMALL).reset_with(PLAIN, STONES * 0.5, POTIONS), "type float64"),
-        (lambda: world.Alchemy(**SMALL, debug=True).step_env(KEY, start()[3], 40, world.Alchemy().default_params), "action is 40"),
+        (
+            lambda: world.Alchemy(**SMALL, debug=True).step_env(jax.random.key(0), start()[3], 40, world.Alchemy().default_params),
+            "action is 40",
+        ),
         (lambda: dataclasses.replace(world.Alchemy().default_params, graph=109), "graph is 109"),
         (lambda: probes.replay(world.Alchemy(), PLAIN, STONES[None], POTIONS[None], [[0]]), "stones is of shape"),
         (lambda: probes.replay(world.Alchemy(**SMALL), PLAIN, STONES[None] + 2, POTIONS[None], [[0]]), "with a 9"),

@@ -10,10 +10,12 @@ and thrown away; here it stands behind one `any(done)` condition.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxdiff.core.environment import Environment, Transition, select
 from jaxdiff.core.errors import require
@@ -51,7 +53,7 @@ def step_batch(
 
     Args:
         env: the environment.
-        keys: PRNG keys [B]; consumed.
+        keys: PRNG keys [B], or one key for the whole batch (cheaper: keys for resets are then only made where one is due); consumed.
         state: as returned by `reset_batch` or `step_batch`.
         actions: actions [B, ...].
         params: parameters without a batch axis.
@@ -64,8 +66,8 @@ def step_batch(
         InputError: unknown mode.
     """
     require(mode in MODES, "mode", mode, f"one of {', '.join(MODES)}")
-    split = jax.vmap(jax.random.split)(keys)
-    step_keys, reset_keys = split[:, 0], split[:, 1]
+    count = state.ended.shape[0]
+    step_keys, reset_keys = _two_batches(keys, count)
     obs, stepped, reward, terminated, truncated, info = jax.vmap(env.step_env, in_axes=(0, 0, 0, None))(
         step_keys, state.env, actions, params
     )
@@ -79,8 +81,17 @@ def step_batch(
     resetting = {"same_step": done, "next_step": state.ended, "disabled": jnp.zeros_like(done)}[mode]
 
     def with_resets(_: None) -> Any:
-        return select(resetting, jax.vmap(env.reset_env, in_axes=(0, None))(reset_keys, params), (obs, stepped))
+        return select(resetting, jax.vmap(env.reset_env, in_axes=(0, None))(reset_keys(), params), (obs, stepped))
 
     if mode != "disabled":
         obs, stepped = jax.lax.cond(jnp.any(resetting), with_resets, lambda _: (obs, stepped), None)
     return obs, BatchState(stepped, done), reward, terminated, truncated, info
+
+
+def _two_batches(keys: jax.Array, count: int) -> tuple[jax.Array, Callable[[], jax.Array]]:
+    """Keys [B] for steps, and a function that gives keys [B] for resets (from a single key they are made when it is called)."""
+    if jnp.ndim(keys) == (0 if jnp.issubdtype(keys.dtype, jax.dtypes.prng_key) else 1):
+        step_key = jax.random.fold_in(keys, np.uint32(0))
+        return jax.random.split(step_key, count), lambda: jax.random.split(jax.random.fold_in(keys, np.uint32(1)), count)
+    split = jax.vmap(jax.random.split)(keys)
+    return split[:, 0], lambda: split[:, 1]

@@ -87,10 +87,9 @@ class Environment(Generic[State, Params]):
         params = self.default_params if params is None else params
         key_step, key_reset = jax.random.split(key)
         obs, state, reward, terminated, truncated, info = self.step_env(key_step, state, action, params)
-        first_obs, first_state = self.reset_env(key_reset, params)
-        done = terminated | truncated
         info = {**info, "final_observation": obs}
-        obs, state = select(done, (first_obs, first_state), (obs, state))
+        # One environment resets only where it must; under vmap this becomes a select, and `autoreset.step_batch` is faster.
+        obs, state = jax.lax.cond(terminated | truncated, lambda _: self.reset_env(key_reset, params), lambda kept: kept, (obs, state))
         return obs, state, reward, terminated, truncated, info
 
 

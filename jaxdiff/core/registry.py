@@ -14,6 +14,7 @@ from jaxdiff.core.environment import Environment
 from jaxdiff.core.errors import InputError
 
 _ENTRIES: dict[str, str] = {
+    "Lambda-v0": "jaxdiff.society.world:Lambda",
     "SAECA-v0": "jaxdiff.automata.world:SAECA",
 }
 

@@ -1,7 +1,7 @@
 """Agents that do not learn: oracle, trivial follower, random, and agents with a pattern of their own (paper, section 3).
 
-Each is a pure function of what it may know, of its cell and of one random number u in [0, 1), and returns an action; everything is written for
-one agent and vmapped. Ties are broken at random. Axes: N cells, A actions, m agents, L pattern elements.
+Each is a pure function of what it may know, of its cell and of one random number u in [0, 1), and returns an action; everything is
+written for one agent and vmapped. Ties are broken at random. Axes: N cells, A actions, m agents, L pattern elements.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """How rewards become what agents learn from: everybody's own, or a bag shared by the members of a team (paper, section 3).
 
-The paper puts the mean of the bag into every member's hand and asks what geometric or harmonic means would do. Those want positive numbers, so
-rewards are mapped from [-1, 1] to [0, 1] and back; nothing found stays 0 for all three, and the weakest member counts the more the farther one goes
-from the arithmetic mean. Axes: B sessions, m agents.
+The paper puts the mean of the bag into every member's hand and asks what geometric or harmonic means would do. Those want positive
+numbers, so rewards are mapped from [-1, 1] to [0, 1] and back; nothing found stays 0 for all three, and the weakest member counts the
+more the farther one goes from the arithmetic mean. Axes: B sessions, m agents.
 """
 
 from __future__ import annotations
@@ -37,17 +37,24 @@ class Bag:
         named = sorted(seat for team in self.teams for seat in team)
         require(len(named) > 0 and all(self.teams), "teams", self.teams, "at least one team, none of them empty")
         for seat in named:
-            require(named.count(seat) == 1, "teams", f"{self.teams}, which names agent {seat} {named.count(seat)} times", "every agent once")
+            require(
+                named.count(seat) == 1, "teams", f"{self.teams}, which names agent {seat} {named.count(seat)} times", "every agent once"
+            )
         require(named == list(range(len(named))), "teams", f"{self.teams}, which leaves agents out", f"every agent from 0 to {named[-1]}")
 
     @property
     def agents(self) -> int:
-        """m."""
+        """How many agents, m."""
         return sum(len(team) for team in self.teams)
+
+    @property
+    def trivial(self) -> bool:
+        """Whether nobody shares."""
+        return all(len(team) == 1 for team in self.teams)
 
     def share(self, rewards: jax.Array) -> jax.Array:
         """What every agent learns from, float32 [B, m]."""
-        if all(len(team) == 1 for team in self.teams):
+        if self.trivial:
             return rewards
         shared = [jnp.zeros(())] * self.agents
         for team in self.teams:

@@ -1,8 +1,9 @@
 """Where environments come from: random labelled graphs and patterns, strongly connected by construction (paper, section 3).
 
 A space is a directed graph whose arrows are actions; Good and Evil walk it by one shared pattern of actions. To make every graph strongly
-connected without rejection, a random cycle through all cells is laid first: in each cell one random action leads to the next cell of the cycle;
-all other entries are uniform over the cells and "no effect". Axes: N cells, A actions, L pattern elements (all padded), B environments.
+connected without rejection, a random cycle through all cells is laid first: in each cell one random action leads to the next cell of the
+cycle; all other entries are uniform over the cells and "no effect". Axes: N cells, A actions, L pattern elements (all padded), B
+environments.
 """
 
 from __future__ import annotations

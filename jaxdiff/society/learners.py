@@ -1,7 +1,8 @@
 """Q-learning, SARSA and QV-learning: one update each, as pure functions of plain tables (paper, section 3).
 
-Each of `q_learning`, `sarsa` and `qv` has `.target`, what the value of the last action moves towards, and `.update`, which does it in a table.
-The sessions use the targets on single rows; the updates are the definition that they are tested against. Axes: S states, A actions.
+Each of `q_learning`, `sarsa` and `qv` has `.target`, what the value of the last action moves towards, and `.update`, which does it in a
+table. The sessions use the targets on single rows; the updates are the definition that they are tested against. Axes: S states, A
+actions.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def _all(row: jax.Array, actions_n: Any) -> jax.Array:
 def _q_learning(
     table: Any, s: Any, a: Any, r: Any, s2: Any, a2: Any, alpha: Any, gamma: Any, beta: Any = None, actions_n: Any = None
 ) -> jax.Array:
-    """Q(s, a) += alpha (r + gamma max_b Q(s', b) - Q(s, a)).
+    """Q-learning: Q(s, a) += alpha (r + gamma max_b Q(s', b) - Q(s, a)).
 
     Args:
         table: Q, float [S, A].
@@ -86,16 +87,14 @@ def _q_learning(
 def _sarsa(
     table: Any, s: Any, a: Any, r: Any, s2: Any, a2: Any, alpha: Any, gamma: Any, beta: Any = None, actions_n: Any = None
 ) -> jax.Array:
-    """Q(s, a) += alpha (r + gamma Q(s', a') - Q(s, a)). Arguments as for Q-learning."""
+    """SARSA: Q(s, a) += alpha (r + gamma Q(s', a') - Q(s, a)). Arguments as for Q-learning."""
     table = jnp.asarray(table)
     target = r + gamma * table[s2, a2]
     return table.at[s, a].add(alpha * (target - table[s, a]))
 
 
-def _qv(
-    table: Any, s: Any, a: Any, r: Any, s2: Any, a2: Any, alpha: Any, gamma: Any, beta: Any = None, actions_n: Any = None
-) -> QVTables:
-    """delta = r + gamma V(s'); Q(s, a) += alpha (delta - Q(s, a)); V(s) += beta (delta - V(s)), with the old V(s') in both.
+def _qv(table: Any, s: Any, a: Any, r: Any, s2: Any, a2: Any, alpha: Any, gamma: Any, beta: Any = None, actions_n: Any = None) -> QVTables:
+    """QV-learning: delta = r + gamma V(s'); Q(s, a) += alpha (delta - Q(s, a)); V(s) += beta (delta - V(s)), with the old V(s') in both.
 
     Args:
         table: `QVTables`, or a pair (Q [S, A], V [S]).

@@ -1,16 +1,16 @@
 """Many sessions at once: world, agents and learners in one scan, tables in its carry.
 
 One step: the world moves, every learner sees the new state and its row of values, all agents choose (learners with the values before this
-step's update, as SARSA wants it), then the row of the old state is updated and written in place. A session's randomness comes from its own key
-by counting, so its result does not depend on which others run beside it, nor on chunks. Axes: B sessions, m agents (seats), l of them seats that
-may learn, A actions, N cells, W values of a row, K steps of a window.
+step's update, as SARSA wants it), then the row of the old state is updated and written in place. A session's randomness comes from its
+own key by counting, so its result does not depend on which others run beside it, nor on chunks. Axes: B sessions, m agents (seats), l of
+them seats that may learn, A actions, N cells, W values of a row, K steps of a window.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -24,6 +24,7 @@ from jaxdiff.society.tables import Layout, Tables
 from jaxdiff.society.world import Lambda, Params, State
 
 KINDS = FIXED + LEARNERS
+Ties = Literal["random", "first"]
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,9 @@ class Design:
         seats: which kinds of agent each seat may have, one tuple a seat.
         bag: how rewards are shared out before agents learn from them.
         window: K, steps over which rewards are summed.
-        rows: rows of a hashed table; chosen when None.
         steps: length of a session, which decides the size of hashed tables.
+        rows: rows of a hashed table; chosen when None.
+        ties: which of several best actions a learner takes: a "random" one, or the "first" (staying, where that is an action).
     """
 
     env: Lambda
@@ -45,11 +47,13 @@ class Design:
     window: int
     steps: int
     rows: int | None = None
+    ties: Ties = "random"
 
     def __post_init__(self) -> None:
         require(len(self.seats) == self.env.agents, "agents", len(self.seats), f"{self.env.agents}, as the world has")
         for kind in (kind for seat in self.seats for kind in seat):
             require(kind in KINDS, "agent", kind, f"one of {', '.join(KINDS)}")
+        require(self.ties in ("random", "first"), "ties", self.ties, "random or first")
         require_integer("window", self.window, 1)
         require_integer("steps", self.steps, self.window)
         require(self.steps % self.window == 0, "steps", self.steps, f"a multiple of the window, {self.window}")
@@ -231,7 +235,8 @@ def _choose(design: Design, params: Params, state: State, values: jax.Array, inp
         best = jnp.max(jnp.where(seen.exists, q, -jnp.inf), axis=-1, keepdims=True)
         allowed = seen.exists & (explore[:, None] | (q == best))
         # One number decides whether to explore, and what is left of it which action to take.
-        rest = jnp.where(explore, number / jnp.maximum(epsilon, 1e-9), (number - epsilon) / jnp.maximum(1 - epsilon, 1e-9))
+        greedy = (number - epsilon) / jnp.maximum(1 - epsilon, 1e-9) if design.ties == "random" else jnp.zeros_like(number)
+        rest = jnp.where(explore, number / jnp.maximum(epsilon, 1e-9), greedy)
         action = place(action, seats, LEARNERS, agents.pick(allowed, rest))
     return action
 

@@ -2,8 +2,8 @@
 
 Order of a step: everybody chooses on the positions at its start; agents move at once; Good and Evil read the next element of their shared
 pattern and move unless their target holds an agent; all rewards are halved; Good writes +1 and Evil -1 into their cells, overwriting; a
-cell with m agents pays its reward / m to each and becomes 0. Whatever the paper leaves open is a field of `Lambda`. Environments are data:
-graphs of any size up to the padded one share a compilation. Axes: m agents, N cells, A actions, L pattern elements, B environments.
+cell with m agents pays its reward / m to each and becomes 0. Whatever the paper leaves open is a field of `Lambda`. Environments are
+data: graphs of any size up to the padded one share a compilation. Axes: m agents, N cells, A actions, L pattern elements, B environments.
 """
 
 from __future__ import annotations
@@ -108,7 +108,10 @@ def _check_entries(table: np.ndarray, cells: np.ndarray, actions: np.ndarray) ->
     connected = graphs.strongly_connected(np.where(exists, table, ABSENT), cells)
     place = int(np.argmin(connected)) if len(connected) > 1 else 0
     require(
-        bool(connected.all()), "table", f"not strongly connected (environment {place})", "a graph where every cell is reachable from every other"
+        bool(connected.all()),
+        "table",
+        f"not strongly connected (environment {place})",
+        "a graph where every cell is reachable from every other",
     )
 
 
@@ -262,7 +265,14 @@ def step_exact(
 
 @jax.jit
 def _transition_of(
-    table: jax.Array, element: jax.Array, lying: jax.Array, good: jax.Array, evil: jax.Array, agents: jax.Array, actions: jax.Array, coin: jax.Array
+    table: jax.Array,
+    element: jax.Array,
+    lying: jax.Array,
+    good: jax.Array,
+    evil: jax.Array,
+    agents: jax.Array,
+    actions: jax.Array,
+    coin: jax.Array,
 ) -> tuple[State, jax.Array]:
     state = State(lying, good, evil, agents, jnp.zeros((), jnp.int32))
     return transition(table, element, state, actions, coin, PAPER_RULES)

@@ -56,7 +56,7 @@ def outlook(params: Params, state: State, rules: Rules = world.PAPER_RULES, fore
 
 
 def pick(allowed: jax.Array, u: jax.Array) -> jax.Array:
-    """A uniform choice among the allowed actions.
+    """A uniform choice of one of the allowed actions.
 
     Args:
         allowed: bool [A], at least one.
@@ -76,29 +76,23 @@ def pick(allowed: jax.Array, u: jax.Array) -> jax.Array:
     return chosen
 
 
-def pick_best(values: jax.Array, allowed: jax.Array, u: jax.Array) -> jax.Array:
-    """A uniform choice among the allowed actions of the highest value, int32 []. values float32 [A]; see `pick`."""
-    best = jnp.max(jnp.where(allowed, values, -jnp.inf), axis=-1, keepdims=True)
-    return pick(allowed & (values == best), u)
+def oracle(seen: Outlook, cell: jax.Array) -> jax.Array:
+    """Goes where the reward will be highest: to Good's next cell (+1, more than any faded reward) if an action leads there. bool [A]."""
+    values = jnp.where(seen.exists, seen.next_reward[seen.targets[cell]], -jnp.inf)
+    return seen.exists & (values == jnp.max(values, axis=-1, keepdims=True))
 
 
-def oracle(seen: Outlook, cell: jax.Array, u: jax.Array) -> jax.Array:
-    """Goes where the reward will be highest: to Good's next cell (+1, more than any faded reward) if an action leads there."""
-    return pick_best(seen.next_reward[seen.targets[cell]], seen.exists, u)
-
-
-def follower(seen: Outlook, cell: jax.Array, u: jax.Array) -> jax.Array:
-    """Goes where Good is now if an action leads there, else moves at random and avoids where Evil is now."""
+def follower(seen: Outlook, cell: jax.Array) -> jax.Array:
+    """Goes where Good is now if an action leads there, else anywhere but to where Evil is now. bool [A]."""
     targets = seen.targets[cell]
     to_good = seen.exists & (targets == seen.good)
     careful = seen.exists & (targets != seen.evil)
-    allowed = jnp.where(jnp.any(to_good, axis=-1), to_good, jnp.where(jnp.any(careful, axis=-1), careful, seen.exists))
-    return pick(allowed, u)
+    return jnp.where(jnp.any(to_good, axis=-1), to_good, jnp.where(jnp.any(careful, axis=-1), careful, seen.exists))
 
 
-def random(seen: Outlook, cell: jax.Array, u: jax.Array) -> jax.Array:
-    """Any action, uniformly."""
-    return pick(seen.exists, u)
+def random(seen: Outlook, cell: jax.Array) -> jax.Array:
+    """Any action. bool [A]."""
+    return seen.exists
 
 
 def pattern(seen: Outlook, elements: jax.Array, length: jax.Array, time: jax.Array) -> jax.Array:
@@ -109,5 +103,9 @@ def pattern(seen: Outlook, elements: jax.Array, length: jax.Array, time: jax.Arr
         elements: int [L].
         length: how many of them count, int [].
         time: steps taken, int [].
+
+    Returns:
+        bool [A], one of them true.
     """
-    return elements[time % length].astype(jnp.int32) % jnp.sum(seen.exists, axis=-1, dtype=jnp.int32)
+    action = elements[time % length].astype(jnp.int32) % jnp.sum(seen.exists, axis=-1, dtype=jnp.int32)
+    return jnp.arange(seen.exists.shape[-1], dtype=jnp.int32) == action

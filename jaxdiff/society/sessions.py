@@ -1,16 +1,16 @@
 """Many sessions at once: world, agents and learners in one scan, tables in its carry.
 
-One step: the world moves, every learner sees the new state and its row of values, all agents choose (learners with the values before this
-step's update, as SARSA wants it), then the row of the old state is updated and written in place. A session's randomness comes from its
-own key by counting, so its result does not depend on which others run beside it, nor on chunks. Axes: B sessions, m agents (seats), l of
-them seats that may learn, A actions, N cells, W values of a row, K steps of a window.
+One step: learners read the row of the state they see, all agents choose, and only now, knowing what is done next (as SARSA wants it),
+learners learn from the step before, whose row is written in place; then the world moves. A session's randomness comes from its own key by
+counting, so its result does not depend on which others run beside it, nor on chunks. Axes: B sessions, m agents (seats), l of them seats
+that may learn, A actions, N cells, W values of a row, K steps of a window.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -109,23 +109,25 @@ class Inputs(NamedTuple):
 
 
 class Running(NamedTuple):
-    """Where B sessions stand.
+    """Where B sessions stand: the worlds, the tables, and the last step, from which learners have not learnt yet.
 
     Attributes:
         state: of the worlds.
-        action: what the agents are about to do, int32 [B, m].
-        index: number of the learners' state, uint32 [B].
+        tables: of the learners.
+        index: number of the learners' state before the last step, uint32 [B].
         place: its row in the tables, int32 [B].
         row: its values, float32 [B, W].
-        tables: of the learners.
+        action: what the agents did, int32 [B, m].
+        reward: what they learn from, float32 [B, m].
     """
 
     state: State
-    action: jax.Array
+    tables: Tables
     index: jax.Array
     place: jax.Array
     row: jax.Array
-    tables: Tables
+    action: jax.Array
+    reward: jax.Array
 
 
 @partial(jax.jit, static_argnums=0)
@@ -137,18 +139,13 @@ def begin(design: Design, keys: jax.Array, inputs: Inputs) -> Running:
         keys: PRNG keys [B]; consumed.
         inputs: see there.
     """
-    both = jax.vmap(jax.random.split)(keys)
-    _, state = jax.vmap(design.env.reset_env)(both[:, 0], inputs.params)
+    batch, m = inputs.kind.shape
+    _, state = jax.vmap(design.env.reset_env)(keys, inputs.params)
     first = _first_row(design, inputs.rates)
-    layout = design.layout
-    index = jax.vmap(lambda s: tables.state_index(s.good, s.evil, s.agents, design.env.cells))(state)
-    held = tables.empty(layout or Layout(0, False, 0), first)
-    place, row = jnp.zeros(index.shape, jnp.int32), first
-    if layout is not None:
-        held, place, row = tables.find(held, index, layout, first)
-    words = jax.vmap(lambda key: jax.random.bits(key, (design.env.agents,), jnp.uint32))(both[:, 1])
-    action = jax.vmap(partial(_choose, design))(inputs.params, state, _values(design, row), inputs, words)
-    return Running(state, action, index, place, row, held)
+    zeros = jnp.zeros((batch,), jnp.int32)
+    nothing = jnp.zeros((batch, m), jnp.int32)
+    held = tables.empty(design.layout or Layout(0, False, 0), first)
+    return Running(state, held, zeros.astype(jnp.uint32), zeros, first, nothing, nothing.astype(jnp.float32))
 
 
 @partial(jax.jit, static_argnums=(0, 1), donate_argnums=2)
@@ -181,22 +178,26 @@ def advance(design: Design, windows: int, running: Running, inputs: Inputs, firs
 def _step(
     design: Design, inputs: Inputs, initial_row: jax.Array, carry: tuple[Running, jax.Array], words: jax.Array
 ) -> tuple[tuple[Running, jax.Array], None]:
-    running, sums = carry
-    state, rewards = jax.vmap(partial(_move, design.env.rules))(inputs.params, running.state, running.action, words[:, -1])
-    learnt = design.bag.share(rewards)
-    sums = sums + jnp.stack([rewards, learnt])
+    last, sums = carry
+    choose = jax.vmap(partial(_choose, design))
     layout = design.layout
     if layout is None:
-        action = jax.vmap(partial(_choose, design))(inputs.params, state, _values(design, running.row), inputs, words[:, :-1])
-        return (running._replace(state=state, action=action), sums), None
-    index = jax.vmap(lambda s: tables.state_index(s.good, s.evil, s.agents, design.env.cells))(state)
-    held, place, row = tables.find(running.tables, index, layout, initial_row)
-    same = (index == running.index)[:, None]
-    row = jnp.where(same, running.row, row)  # the current row is newer than the table's
-    action = jax.vmap(partial(_choose, design))(inputs.params, state, _values(design, row), inputs, words[:, :-1])
-    updated = jax.vmap(partial(_learn, design))(inputs, running.row, row, running.action, action, learnt)
-    held = tables.put(held, running.place, updated)
-    return (Running(state, action, index, place, jnp.where(same, updated, row), held), sums), None
+        held, index, place, row = last.tables, last.index, last.place, last.row
+        action = choose(last.state, row, inputs, words[:, :-1])
+    else:
+        index = jax.vmap(lambda s: tables.state_index(s.good, s.evil, s.agents, design.env.cells))(last.state)
+        held, place, row = tables.find(last.tables, index, layout, initial_row)
+        started = last.state.time[:, None] > 0
+        same = (index == last.index)[:, None] & started
+        row = jnp.where(same, last.row, row)  # the row at hand is newer than the table's
+        action = choose(last.state, row, inputs, words[:, :-1])
+        updated = jax.vmap(partial(_learn, design))(inputs, last.row, row, last.action, action, last.reward)
+        updated = jnp.where(started, updated, last.row)
+        held = tables.put(held, last.place, updated)
+        row = jnp.where(same, updated, row)
+    state, rewards = jax.vmap(partial(_move, design.env.rules))(inputs.params, last.state, action, words[:, -1])
+    learnt = design.bag.share(rewards)
+    return (Running(state, held, index, place, row, action, learnt), sums + jnp.stack([rewards, learnt])), None
 
 
 def _move(rules: world.Rules, params: Params, state: State, action: jax.Array, word: jax.Array) -> tuple[State, jax.Array]:
@@ -204,41 +205,43 @@ def _move(rules: world.Rules, params: Params, state: State, action: jax.Array, w
     return world.transition(params.table, element, state, action, (word >> np.uint32(31)).astype(jnp.int32), rules)
 
 
-def _choose(design: Design, params: Params, state: State, values: jax.Array, inputs: Inputs, words: jax.Array) -> jax.Array:
+def _choose(design: Design, state: State, row: jax.Array, inputs: Inputs, words: jax.Array) -> jax.Array:
     """Actions of all agents of one session, int32 [m]."""
-    u = (words >> np.uint32(8)).astype(jnp.float32) * np.float32(2.0**-24)
-    seen = agents.outlook(params, state, design.env.rules, foresee=bool(design.holding("oracle")))
-    action = jnp.zeros((design.env.agents,), jnp.int32)
-    kind = inputs.kind if design.fixed is None else design.fixed
+    numbers = (words >> np.uint32(8)).astype(jnp.float32) * np.float32(2.0**-24)
+    seen = agents.outlook(inputs.params, state, design.env.rules, foresee=bool(design.holding("oracle")))
+    allowed: list[Any] = [None] * design.env.agents
+    u = [numbers[seat] for seat in range(design.env.agents)]
 
-    def place(action: jax.Array, seats: tuple[int, ...], kinds: tuple[str, ...], chosen: jax.Array) -> jax.Array:
-        column = np.full(design.env.agents, -1)
-        column[list(seats)] = np.arange(len(seats))
-        mine = np.isin(np.arange(len(KINDS)), [KINDS.index(k) for k in kinds])
-        return jnp.where(jnp.asarray(mine)[kind] & jnp.asarray(column >= 0), chosen[np.maximum(column, 0)], action)
+    def seat_takes(seat: int, kinds: tuple[str, ...], actions: jax.Array, number: jax.Array) -> None:
+        if set(design.seats[seat]) <= set(kinds):
+            allowed[seat], u[seat] = actions, number
+            return
+        mine = jnp.any(inputs.kind[seat] == np.array([KINDS.index(k) for k in kinds], np.int32))
+        allowed[seat] = actions if allowed[seat] is None else jnp.where(mine, actions, allowed[seat])
+        u[seat] = jnp.where(mine, number, u[seat])
 
-    for name in ("oracle", "follower", "random"):
-        seats = design.holding(name)
-        if seats:
-            one = partial(getattr(agents, name), seen)
-            action = place(action, seats, (name,), jax.vmap(one)(state.agents[np.array(seats)], u[np.array(seats)]))
-    seats = design.holding("pattern")
-    if seats:
-        one = partial(agents.pattern, seen, time=state.time)
-        chosen = jax.vmap(lambda elements, length: one(elements, length))(inputs.elements[np.array(seats)], inputs.lengths[np.array(seats)])
-        action = place(action, seats, ("pattern",), chosen)
-    seats = design.learning
-    if seats:
-        epsilon, number = inputs.rates.epsilon[np.array(seats)], u[np.array(seats)]
-        q = values[:, : design.env.cells]
-        explore = number < epsilon
-        best = jnp.max(jnp.where(seen.exists, q, -jnp.inf), axis=-1, keepdims=True)
-        allowed = seen.exists & (explore[:, None] | (q == best))
-        # One number decides whether to explore, and what is left of it which action to take.
-        greedy = (number - epsilon) / jnp.maximum(1 - epsilon, 1e-9) if design.ties == "random" else jnp.zeros_like(number)
-        rest = jnp.where(explore, number / jnp.maximum(epsilon, 1e-9), greedy)
-        action = place(action, seats, LEARNERS, agents.pick(allowed, rest))
-    return action
+    for name, chosen in (("oracle", agents.oracle), ("follower", agents.follower), ("random", agents.random)):
+        for seat in design.holding(name):
+            seat_takes(seat, (name,), chosen(seen, state.agents[seat]), numbers[seat])
+    for seat in design.holding("pattern"):
+        actions = agents.pattern(seen, inputs.elements[seat], inputs.lengths[seat], state.time)
+        seat_takes(seat, ("pattern",), actions, numbers[seat])
+    if design.learning:
+        best, rest = _greedy(design, row, inputs.rates, seen.exists, numbers)
+        for i, seat in enumerate(design.learning):
+            seat_takes(seat, LEARNERS, best[i], rest[i])
+    return agents.pick(jnp.stack(allowed), jnp.stack(u))
+
+
+def _greedy(design: Design, row: jax.Array, rates: Rates, exists: jax.Array, numbers: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """What learners choose from, bool [l, A], and by which number, [l]: one decides whether to explore, what is left of it the action."""
+    seats = np.array(design.learning)
+    epsilon, number = rates.epsilon[seats], numbers[seats]
+    q = _values(design, row)[:, : design.env.cells]
+    explore = number < epsilon
+    best = jnp.max(jnp.where(exists, q, -jnp.inf), axis=-1, keepdims=True)
+    greedy = (number - epsilon) / jnp.maximum(1 - epsilon, 1e-9) if design.ties == "random" else jnp.zeros_like(number)
+    return exists & (explore[:, None] | (q == best)), jnp.where(explore, number / jnp.maximum(epsilon, 1e-9), greedy)
 
 
 def _learn(
@@ -246,7 +249,7 @@ def _learn(
 ) -> jax.Array:
     """The row [W] of one session's last state after what followed."""
     seats, count = np.array(design.learning), design.env.cells
-    old, new = _values(design, row[None])[0], _values(design, following[None])[0]
+    old, new = _values(design, row), _values(design, following)
     r, a, a2 = reward[seats], action[seats], action2[seats]
     alpha, gamma, beta = (x[seats] for x in (inputs.rates.alpha, inputs.rates.gamma, inputs.rates.beta))
     kind = inputs.kind[seats] if design.fixed is None else design.fixed[seats]
@@ -265,8 +268,8 @@ def _learn(
 
 
 def _values(design: Design, row: jax.Array) -> jax.Array:
-    """Rows [B, W] as [B, l, values]."""
-    return row.reshape(row.shape[0], len(design.learning), design.values)
+    """A row [W] as [l, values]."""
+    return row.reshape(len(design.learning), design.values)
 
 
 def _first_row(design: Design, rates: Rates) -> jax.Array:

@@ -346,11 +346,13 @@ class Lambda(Environment[State, Params]):
     def reset_env(self, key: jax.Array, params: Params) -> tuple[jax.Array, State]:
         """Everybody in a random cell, Good and Evil in different ones; no rewards yet. The key is consumed."""
         require(np.shape(params.table)[-2] == self.cells, "cells", np.shape(params.table)[-2], f"{self.cells}, as the environment has")
-        key_good, key_evil, key_agents = jax.random.split(key, 3)
         cells = jnp.asarray(params.cells_n).astype(jnp.int32)
-        good = jax.random.randint(key_good, (), 0, cells, dtype=jnp.int32)
-        evil = (good + 1 + jax.random.randint(key_evil, (), 0, cells - 1, dtype=jnp.int32)) % cells
-        agents = jax.random.randint(key_agents, (self.agents,), 0, cells, dtype=jnp.int32)
+        # One call of the generator for everybody; Evil's number counts the cells after Good's.
+        u = jax.random.uniform(key, (self.agents + 2,), jnp.float32)
+        choices = jnp.full((self.agents + 2,), cells).at[1].add(-1)
+        drawn = jnp.minimum((u * choices.astype(jnp.float32)).astype(jnp.int32), choices - 1)
+        good, agents = drawn[0], drawn[2:]
+        evil = (good + 1 + drawn[1]) % cells
         state = State(jnp.zeros((self.cells,), jnp.float32), good, evil, agents, jnp.zeros((), jnp.int32))
         return self._observe(state), state
 

@@ -15,25 +15,29 @@ from jaxdiff.core.files import whole
 if TYPE_CHECKING:
     from jaxdiff.studies.reproduction import Reproduction, Row
 
-STUDIES = ("complexity-distribution",)
+STUDIES = ("complexity-distribution", "society")
 
 
 @dataclass(frozen=True)
 class Reproduce:
     """Reproduce a paper: every table and figure, in three columns paper / here / difference.
 
-    The paper measured one population; here the median of many is compared with it, and the band that holds 90 % of them is shown.
+    complexity-distribution: the paper measured one population; here the median of many is compared with it, and the band that holds 90 % of
+    them is shown. society: means over sessions with their 95 % intervals; learners are tuned first, as in the paper.
 
     Example:
         jaxdiff reproduce complexity-distribution --size 1900 --out reproduction
+        jaxdiff reproduce society --sessions 1000 --out society
     """
 
-    study: tyro.conf.Positional[Literal["complexity-distribution"]] = "complexity-distribution"
+    study: tyro.conf.Positional[Literal["complexity-distribution", "society"]] = "complexity-distribution"
     """Which paper."""
     size: int = 1900
-    """Programs in a population: 1900 or 9500, the paper's two sizes."""
+    """complexity-distribution: programs in a population, 1900 or 9500, the paper's two sizes."""
     populations: int = 20
-    """Populations; the medians over them are compared."""
+    """complexity-distribution: populations; the medians over them are compared."""
+    sessions: int = 1000
+    """society: sessions of every scenario; a quarter of them for each combination in tuning, and for other readings."""
     seed: int = 0
     """Seed of everything random."""
     out: Path | None = None
@@ -43,6 +47,16 @@ class Reproduce:
 
     def run(self) -> int:
         """Do it; returns the exit code."""
+        if self.study == "society":
+            from jaxdiff.cli import reproduce_society
+            from jaxdiff.studies.society import Settings
+
+            quarter = max(1, self.sessions // 4)
+            settings = Settings(sessions=self.sessions, tune_sessions=quarter, other_sessions=max(8, quarter), seed=self.seed)
+            return reproduce_society.run(settings, self.out, self.json)
+        return self._complexity_distribution()
+
+    def _complexity_distribution(self) -> int:
         from jaxdiff.studies import reproduction
 
         folder = console.output_folder(self.out)

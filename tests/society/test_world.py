@@ -13,7 +13,9 @@ RING = [[0, 1], [1, 2], [2, 0]]
 
 
 @pytest.mark.parametrize(
-    ("cells", "stay", "no_effect"), [((2, 20), True, True), ((2, 20), False, True), (9, True, False)], ids=["default", "no-stay", "all-lead"]
+    ("cells", "stay", "no_effect"),
+    [((2, 20), True, True), ((2, 20), False, True), (9, True, False)],
+    ids=["default", "no-stay", "all-lead"],
 )
 def test_graphs_are_strongly_connected(cells, stay, no_effect):
     distribution = graphs.Distribution(cells, stay=stay, no_effect=no_effect)

@@ -15,7 +15,7 @@ import numpy as np
 
 from jaxdiff.core.errors import require, require_integer
 from jaxdiff.society import bags, batches, graphs, sessions, tables, world
-from jaxdiff.society.learners import Rates
+from jaxdiff.society.learners import LEARNERS, Rates
 from jaxdiff.society.sessions import Design
 from jaxdiff.society.world import Lambda, Params
 
@@ -206,7 +206,8 @@ def run(
     require(np.ndim(params.table) == 3 and len(params.table) > 0, "params", f"of shape {np.shape(params.table)}", "a batch [S, N, A]")
     design = Design(
         dataclasses.replace(env or Lambda(), agents=m, cells=params.table.shape[1], steps=scenario.steps),
-        tuple((kind,) for kind in scenario.agents),
+        # Single agents of all kinds share a compilation.
+        (SIX,) if m == 1 and scenario.agents[0] in SIX else tuple((kind,) for kind in scenario.agents),
         scenario.bag,
         min(window, scenario.steps),
         scenario.steps,
@@ -215,7 +216,7 @@ def run(
     )
     kind = np.broadcast_to(np.array([sessions.KINDS.index(k) for k in scenario.agents], np.int32), (sessions_n, m))
     out = batches.run(batches.Job(design, seed, params, kind, rates or Rates()), batch, workers, progress)
-    layout = design.layout
+    layout = design.layout if set(scenario.agents) & set(LEARNERS) else None
     shape = (layout.rows, layout.hashed) if layout else (0, False)
     return Curves(scenario, design.window, out.own, out.learnt, out.collisions, *shape, params)
 

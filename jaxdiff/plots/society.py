@@ -11,10 +11,13 @@ from jaxdiff.plots.style import FAINT, INK, LOOKS, NOTE, POINT, SOFT, Look, dres
 from jaxdiff.society.scenarios import SIX, Curves, band
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from jaxdiff.society.evolution import History
+    from jaxdiff.society.world import Lambda, Params, State
     from jaxdiff.studies.social_difficulty import Related
     from jaxdiff.studies.society import Results
 
@@ -25,9 +28,9 @@ LOOK = dict(zip(SIX, LOOKS, strict=False))
 def paper_figures(results: Results, related: Related | None = None) -> dict[str, Figure]:
     """Figures 2 to 6 and the comparison with difficulty, by the stem of a file name."""
     figures = {
-        "figure_02_competition": three_panels(results, "competitive", "Competition: everybody for himself"),
+        "figure_02_competition": three_panels(results, "competitive", "Competition, everybody for himself"),
         "figure_03_isolated": isolated(results),
-        "figure_04_cooperation": three_panels(results, "cooperative", "Cooperation: all rewards in one bag"),
+        "figure_04_cooperation": three_panels(results, "cooperative", "Cooperation, all rewards in one bag"),
         "figure_05_teams": teams(results),
         "figure_06_complexity": complexity(results),
     }
@@ -45,6 +48,28 @@ def isolated(results: Results) -> Figure:
     _zero(ax)
     _kinds(figure, SIX)
     heading(figure, f"Alone with Good and Evil: {_sessions(results)}")
+    return figure
+
+
+def scenario(curves: Curves) -> Figure:
+    """Reward by step of every agent of one scenario."""
+    figure, (ax,) = panels(1, 3.6, "step", "mean reward so far")
+    for seat, kind in enumerate(curves.scenario.agents):
+        _curve(ax, curves, seat, kind)
+    dress(ax)
+    _zero(ax)
+    _kinds(figure, tuple(dict.fromkeys(curves.scenario.agents)))
+    heading(figure, f"{curves.scenario.name.capitalize()}: {curves.own.shape[1]:,} sessions, 95 % bands")
+    return figure
+
+
+def session(env: Lambda, params: Params, states: Sequence[State]) -> Figure:
+    """Pictures of a session, one a state, side by side."""
+    figure = new_figure(3.0, 3.0 * len(states))
+    for ax, state in zip(figure.subplots(1, len(states), squeeze=False)[0], states, strict=True):
+        ax.imshow(env.render(state, params, pixels=60))
+        ax.set_axis_off()
+        ax.set_title(f"step {int(state.time)}", fontsize=NOTE, color=INK)
     return figure
 
 
@@ -106,8 +131,8 @@ def complexity(results: Results) -> Figure:
             dress(ax, label, x, "score" if seat == 0 else None)
             note = f"rank correlation {rho:.2f} [{low:.2f}, {high:.2f}]"
             ax.text(0.98, 0.95, note, transform=ax.transAxes, ha="right", va="top", fontsize=NOTE, color=INK)
-            ax.set_ylim(top=ax.get_ylim()[1] * 1.18)
-    heading(figure, f"Score and complexity of the environment (dark: medians of tenths): {_sessions(results)}")
+        row[0].set_ylim(top=row[0].get_ylim()[1] * 1.18)
+    heading(figure, f"Complexity of the environment and score, with medians of tenths: {_sessions(results)}")
     return figure
 
 
@@ -124,7 +149,7 @@ def difficulty(related: Related) -> Figure:
         ax.scatter(related.values[place], related.score[column], s=12, color=POINT, alpha=0.6, linewidths=0)
         _medians(ax, related.values[place], related.score[column])
         rho, low, high = related.correlation[place, column]
-        title = "Q-learning alone" if column == 2 else "Q-learning among three learners"
+        title = "Q-learning alone" if name == "q_learning alone" else "one of three learners"
         dress(ax, title, "difficulty D(.25) [bits]", "score")
         note = f"rank correlation {rho:.2f} [{low:.2f}, {high:.2f}]"
         ax.text(0.98, 0.95, note, transform=ax.transAxes, ha="right", va="top", fontsize=NOTE, color=INK)
@@ -175,7 +200,6 @@ def _band(ax: Axes, steps: np.ndarray, values: np.ndarray, look: Look) -> None:
     every = max(1, len(steps) // 8)
     line = {"color": look.color, "linestyle": look.linestyle, "marker": look.marker}
     ax.plot(steps, mean[:, 0], linewidth=1.7, markersize=5, markevery=every, **line)
-    ax.ticklabel_format(axis="x", style="plain")
     ax.set_xlim(0, steps[-1])
     ax.set_xticks(np.linspace(0, steps[-1], 3), [f"{int(v):,}" for v in np.linspace(0, steps[-1], 3)])
 

@@ -82,44 +82,53 @@ def sample_one(key: jax.Array, distribution: Distribution) -> Params:
     """One environment. The key is consumed."""
     from jaxdiff.society.world import Params
 
-    key_cells, key_actions, key_graph, key_length, key_pattern = jax.random.split(key, 5)
     least, most = distribution.range
-    cells = jax.random.randint(key_cells, (), least, most + 1, dtype=jnp.int32)
-    actions = 1 + _geometric(key_actions, distribution.more_actions, cells - 1)
-    length = _geometric(key_length, distribution.stop, jnp.int32(distribution.longest_pattern))
-    pattern = jax.random.randint(key_pattern, (distribution.longest_pattern,), 0, actions, dtype=jnp.int32)
-    inside = jnp.arange(distribution.longest_pattern, dtype=jnp.int32) < length
+    longest = distribution.longest_pattern
+    # One call of the generator for everything: compiling several costs more than everything else here.
+    sizes = np.cumsum([3, most, most, most * most])
+    some, order, on_cycle, entries, elements = jnp.split(jax.random.uniform(key, (int(sizes[-1]) + longest,), jnp.float32), sizes)
+    cells = least + _below(some[0], jnp.int32(most + 1 - least))
+    actions = 1 + _geometric(some[1], distribution.more_actions, cells - 1)
+    length = _geometric(some[2], distribution.stop, jnp.int32(longest))
+    inside = jnp.arange(longest, dtype=jnp.int32) < length
     return Params(
-        table=_table(key_graph, cells, actions, distribution),
+        table=_table(order, on_cycle, entries.reshape(most, most), cells, actions, distribution),
         cells_n=cells,
         actions_n=actions,
-        pattern=jnp.where(inside, pattern, NO_EFFECT).astype(jnp.int8),
+        pattern=jnp.where(inside, _below(elements, actions), NO_EFFECT).astype(jnp.int8),
         pattern_n=length,
     )
 
 
-def _table(key: jax.Array, cells: jax.Array, actions: jax.Array, distribution: Distribution) -> jax.Array:
-    """Targets int8 [N, A]."""
-    key_order, key_action, key_entries = jax.random.split(key, 3)
+def _table(
+    order: jax.Array, on_cycle: jax.Array, entries: jax.Array, cells: jax.Array, actions: jax.Array, distribution: Distribution
+) -> jax.Array:
+    """Targets int8 [N, A] from random numbers in [0, 1): which cells follow each other, by which action, and all other targets."""
     most = distribution.range[1]
-    cell, action = jnp.arange(most, dtype=jnp.int32)[:, None], jnp.arange(most, dtype=jnp.int32)
-    # The first `cells` of this order are the cells that exist, in random order: the cycle.
-    order = jnp.argsort(jnp.where(cell[:, 0] < cells, jax.random.uniform(key_order, (most,), jnp.float32), 2.0)).astype(jnp.int32)
-    after = order[jnp.where(action + 1 < cells, action + 1, 0)]
-    following = jnp.zeros((most,), jnp.int32).at[order].set(after)
-    on_cycle = jax.random.randint(key_action, (most,), int(distribution.stay), actions, dtype=jnp.int32)
+    number = jnp.arange(most, dtype=jnp.int32)
+    cell, other = number[:, None], number
+    # A cell's place on the cycle is its rank among the cells that exist; equal numbers, which do occur, are ranked by cell.
+    before = (order < order[:, None]) | ((order == order[:, None]) & (other < cell))
+    rank = jnp.sum(before & (other < cells), axis=1, dtype=jnp.int32)
+    follows = (rank == ((rank + 1) % cells)[:, None]) & (other < cells)
+    following = jnp.sum(jnp.where(follows, other, 0), axis=1, dtype=jnp.int32)
+    first = int(distribution.stay)
+    chosen = first + _below(on_cycle, actions - first)
     lowest = NO_EFFECT if distribution.no_effect else 0
-    entries = jax.random.randint(key_entries, (most, most), lowest, cells, dtype=jnp.int32)
-    entries = jnp.where(on_cycle[:, None] == action, following[:, None], entries)
+    targets = jnp.where(chosen[:, None] == other, following[:, None], lowest + _below(entries, cells - lowest))
     if distribution.stay:
-        entries = jnp.where(action == 0, cell, entries)
-    return jnp.where((cell < cells) & (action < actions), entries, ABSENT).astype(jnp.int8)
+        targets = jnp.where(other == 0, cell, targets)
+    return jnp.where((cell < cells) & (other < actions), targets, ABSENT).astype(jnp.int8)
 
 
-def _geometric(key: jax.Array, p: float, most: jax.Array) -> jax.Array:
-    """Number of trials up to the first success, given that it is at most `most`: int32 [], by the inverse of its distribution."""
+def _below(u: jax.Array, count: jax.Array) -> jax.Array:
+    """Integers 0..count-1 from numbers in [0, 1), int32."""
+    return jnp.minimum((u * count.astype(jnp.float32)).astype(jnp.int32), count - 1)
+
+
+def _geometric(u: jax.Array, p: float, most: jax.Array) -> jax.Array:
+    """Number of trials up to the first success, given that it is at most `most`: int32 [], by the inverse of its distribution at u."""
     log_fail = math.log1p(-p)
-    u = jax.random.uniform(key, (), jnp.float32)
     within = -jnp.expm1(most.astype(jnp.float32) * jnp.float32(log_fail))
     drawn = jnp.floor(jnp.log1p(-u * within) / jnp.float32(log_fail)).astype(jnp.int32) + 1
     return jnp.clip(drawn, 1, most)

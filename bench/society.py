@@ -44,12 +44,12 @@ def main(count: int) -> None:
         (scenarios.isolated("oracle", 10_000), "oracle alone"),
     ):
         begin = time.perf_counter()
-        scenarios.run(scenario, count)
+        curves = scenarios.run(scenario, count)
         first = time.perf_counter() - begin
         wall, busy = [], []
         for _ in range(3):
             begin, cpu = time.perf_counter(), time.process_time()
-            curves = scenarios.run(scenario, count)
+            scenarios.run(scenario, count)
             wall.append(time.perf_counter() - begin)
             busy.append(time.process_time() - cpu)
         work = count * len(scenario.agents) * scenario.steps

@@ -12,6 +12,7 @@ from jaxdiff.cli import console
 from jaxdiff.core.files import whole
 
 if TYPE_CHECKING:
+    from jaxdiff.society.evolution import History
     from jaxdiff.studies.social_difficulty import Related
     from jaxdiff.studies.society import Results, Settings
     from jaxdiff.studies.society_rows import Row
@@ -33,6 +34,7 @@ def run(settings: Settings, out: Path | None, as_json: bool) -> int:
     with console.progress() as report:
         results = society.run(settings, report)
         related = social_difficulty.relate(results, progress=report)
+        history = society.evolve(results, progress=report)
     rows = society_rows.rows(results)
     screen = console.console(as_json)
     for figure in dict.fromkeys(row.figure for row in rows):
@@ -40,10 +42,11 @@ def run(settings: Settings, out: Path | None, as_json: bool) -> int:
     screen.print(_rates(results))
     screen.print(_needed(results))
     screen.print(_related(related))
+    screen.print(_generations(history))
     judged = [row for row in rows if row.inside is not None]
     inside = sum(bool(row.inside) for row in judged)
     screen.print(f"{inside} of {len(judged)} judged rows are within tolerance; {len(rows) - len(judged)} rows are informational")
-    for path in _write(folder, results, related, rows) if folder is not None else []:
+    for path in _write(folder, results, related, history, rows) if folder is not None else []:
         screen.print(f"wrote {path}", soft_wrap=True)
     if as_json:
         console.print_json(
@@ -98,18 +101,33 @@ def _related(related: Related) -> object:
     return console.table(title, ["measure", *related.scores], cells)
 
 
+def _generations(history: History) -> object:
+    """Scores of the probes by generation, and whether the first step is a leap."""
+    mean, half = history.curve()
+    leap, leap_half = history.leaps()
+    names = ["alone", *(f"generation {g}" for g in range(len(mean) - 1))]
+    cells = [[name, *(f"{m:.3f} +- {h:.3f}" for m, h in zip(*row, strict=True))] for name, *row in zip(names, mean, half, strict=True)]
+    for title, i in (("change, alone to 0", 0), ("change, 0 to 1", 1)):
+        cells.append([title, *(f"{m:.3f} +- {h:.3f}" for m, h in zip(leap[i], leap_half[i], strict=True))])
+    s = history.settings
+    title = f"Darwin-Wallace generations: {s.environments} environments, {s.agents} others, {s.steps:,} steps"
+    return console.table(title, ["point", *s.probes], cells)
+
+
 def _about(results: Results) -> dict[str, Any]:
     tuned = {kind: vars(found.best) for kind, found in results.tuned.items()}
     collisions = {name: float(c.collisions.mean()) for name, c in results.curves.items() if c.hashed}
     return {"settings": vars(results.settings), "tuned": tuned, "mean_collisions_in_a_session": collisions}
 
 
-def _write(folder: Path, results: Results, related: Related, rows: list[Row]) -> list[Path]:
+def _write(folder: Path, results: Results, related: Related, history: History, rows: list[Row]) -> list[Path]:
     from jaxdiff.plots import society as plots
 
     with whole(folder / "rows.json") as beside:
         beside.write_text(json.dumps({**_about(results), "rows": [row.as_dict() for row in rows]}, indent=1) + "\n")
+    generations = {name: getattr(history, name) for name in ("alone", "probe", "reward", "share", "length")}
     arrays = {f"{name}/{which}": getattr(c, which) for name, c in results.curves.items() for which in ("own", "learnt", "collisions")}
     with whole(folder / "curves.npz") as beside, beside.open("wb") as file:
-        np.savez_compressed(file, **arrays, complexity=results.complexity)
-    return [folder / "rows.json", folder / "curves.npz", *console.save_figures(folder, plots.paper_figures(results, related))]
+        np.savez_compressed(file, **arrays, complexity=results.complexity, **{f"evolution/{k}": v for k, v in generations.items()})
+    figures = {**plots.paper_figures(results, related), "evolution": plots.evolution(history)}
+    return [folder / "rows.json", folder / "curves.npz", *console.save_figures(folder, figures)]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from jaxdiff.studies.society import Results
 
 NAMES = {"oracle": "oracle", "follower": "trivial follower", "random": "random", "q_learning": "Q-learning", "sarsa": "SARSA", "qv": "QV"}
-LOOK = dict(zip(SIX, LOOKS, strict=False))
+LOOK: dict[str, Look] = dict(zip(SIX, LOOKS, strict=False))
 
 
 def paper_figures(results: Results, related: Related | None = None) -> dict[str, Figure]:

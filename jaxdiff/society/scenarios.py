@@ -200,12 +200,14 @@ def run(
     require_integer("sessions_n", sessions_n, 1)
     require_integer("seed", seed, 0, 2**32 - 1)
     m = len(scenario.agents)
-    if params is None:
-        params = graphs.sample(batches.session_keys(seed, np.arange(sessions_n))["environment"], distribution)
-    params = jax.tree.map(np.asarray, params)
-    require(np.ndim(params.table) == 3 and len(params.table) > 0, "params", f"of shape {np.shape(params.table)}", "a batch [S, N, A]")
+    given = params
+    if given is None:
+        given = graphs.sample(batches.session_keys(seed, np.arange(sessions_n))["environment"], distribution)
+    environments: Params = jax.tree.map(np.asarray, given)
+    shape = np.shape(environments.table)
+    require(len(shape) == 3 and shape[0] > 0, "params", f"of shape {shape}", "a batch [S, N, A]")
     design = Design(
-        dataclasses.replace(env or Lambda(), agents=m, cells=params.table.shape[1], steps=scenario.steps),
+        dataclasses.replace(env or Lambda(), agents=m, cells=shape[1], steps=scenario.steps),
         # Single agents of all kinds share a compilation.
         (SIX,) if m == 1 and scenario.agents[0] in SIX else tuple((kind,) for kind in scenario.agents),
         scenario.bag,
@@ -215,10 +217,10 @@ def run(
         ties,
     )
     kind = np.broadcast_to(np.array([sessions.KINDS.index(k) for k in scenario.agents], np.int32), (sessions_n, m))
-    out = batches.run(batches.Job(design, seed, params, kind, rates or Rates()), batch, workers, progress)
+    out = batches.run(batches.Job(design, seed, environments, kind, rates or Rates()), batch, workers, progress)
     layout = design.layout if set(scenario.agents) & set(LEARNERS) else None
-    shape = (layout.rows, layout.hashed) if layout else (0, False)
-    return Curves(scenario, design.window, out.own, out.learnt, out.collisions, *shape, params)
+    rows, hashed = (layout.rows, layout.hashed) if layout else (0, False)
+    return Curves(scenario, design.window, out.own, out.learnt, out.collisions, rows, hashed, environments)
 
 
 def state_count(scenario: Scenario, cells: int = graphs.PAPER_CELLS) -> int:

@@ -114,7 +114,7 @@ class Running(NamedTuple):
     Attributes:
         state: of the worlds.
         tables: of the learners.
-        index: number of the learners' state before the last step, uint32 [B].
+        number: number of the learners' state before the last step, uint32 [B].
         place: its row in the tables, int32 [B].
         row: its values, float32 [B, W].
         action: what the agents did, int32 [B, m].
@@ -123,7 +123,7 @@ class Running(NamedTuple):
 
     state: State
     tables: Tables
-    index: jax.Array
+    number: jax.Array
     place: jax.Array
     row: jax.Array
     action: jax.Array
@@ -182,13 +182,13 @@ def _step(
     choose = jax.vmap(partial(_choose, design))
     layout = design.layout
     if layout is None:
-        held, index, place, row = last.tables, last.index, last.place, last.row
+        held, index, place, row = last.tables, last.number, last.place, last.row
         action = choose(last.state, row, inputs, words[:, :-1])
     else:
         index = jax.vmap(lambda s: tables.state_index(s.good, s.evil, s.agents, design.env.cells))(last.state)
         held, place, row = tables.find(last.tables, index, layout, initial_row)
         started = last.state.time[:, None] > 0
-        same = (index == last.index)[:, None] & started
+        same = (index == last.number)[:, None] & started
         row = jnp.where(same, last.row, row)  # the row at hand is newer than the table's
         action = choose(last.state, row, inputs, words[:, :-1])
         updated = jax.vmap(partial(_learn, design))(inputs, last.row, row, last.action, action, last.reward)

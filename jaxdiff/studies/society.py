@@ -14,7 +14,7 @@ import numpy as np
 
 from jaxdiff.core.errors import require, require_integer
 from jaxdiff.difficulty import complexity
-from jaxdiff.society import graphs, scenarios, tuning
+from jaxdiff.society import evolution, graphs, scenarios, tuning
 from jaxdiff.society.learners import LEARNERS, Rates
 from jaxdiff.society.scenarios import SIX, THREE, Curves, Scenario
 from jaxdiff.society.sessions import Ties
@@ -143,6 +143,22 @@ def run(settings: Settings, progress: Progress | None = None) -> Results:
             }
     k = environment_complexity(curves["three_competitive"])
     return Results(settings, main, curves, others, tuned, k)
+
+
+def evolve(
+    results: Results, environments: int = 500, generations: int = 10, steps: int = 1000, progress: Progress | None = None
+) -> evolution.History:
+    """The Darwin-Wallace distribution with the learners' rates of a reproduction.
+
+    Args:
+        results: of `run`; no more environments are used than it has sessions.
+        environments, generations, steps: see `evolution.Settings`.
+        progress: called with (what, done, in all).
+    """
+    environments, steps = min(environments, results.settings.sessions), min(steps, results.settings.steps)
+    rates = results.main.rates.get("q_learning", Rates())
+    chosen = evolution.Settings(environments=environments, generations=generations, steps=steps, rates=rates)
+    return evolution.evolve(chosen, results.settings.seed, progress=progress)
 
 
 def tune(settings: Settings, progress: Progress | None = None) -> dict[str, tuning.Tuned]:

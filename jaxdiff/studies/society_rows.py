@@ -201,7 +201,9 @@ def _complexity(results: Results, reading: str) -> Iterator[Row]:
 
 def spearman(x: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
     """Spearman's rank correlation and its 95 % interval (Fisher's transformation, with Bonett and Wright's variance)."""
-    rho = float(np.asarray(stats.spearmanr(x, y).statistic))
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        return float("nan"), float("nan"), float("nan")  # where nothing varies there is no correlation
+    rho = float(np.corrcoef(stats.rankdata(x), stats.rankdata(y))[0, 1])
     half = 1.959964 * np.sqrt((1 + rho**2 / 2) / max(len(x) - 3, 1))
     centre = np.arctanh(np.clip(rho, -0.999999, 0.999999))
     return rho, float(np.tanh(centre - half)), float(np.tanh(centre + half))

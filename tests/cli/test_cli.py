@@ -59,8 +59,10 @@ def test_json_is_the_last_line_and_alone_on_standard_output(capsys):
 def test_list_and_doctor(capsys):
     assert run("list", "--json") == 0
     worlds = json.loads(capsys.readouterr().out.splitlines()[-1])["worlds"]
-    assert [w["name"] for w in worlds] == ["SAECA-v0"]
-    assert worlds[0]["options"]["width"] == 21
+    options = {w["name"]: w["options"] for w in worlds}
+    assert sorted(options) == ["Lambda-v0", "SAECA-v0"]
+    assert options["SAECA-v0"]["width"] == 21
+    assert options["Lambda-v0"]["agents"] == 1
     assert run("doctor", "--json") == 0
     report = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert report["right"] is True

@@ -156,12 +156,12 @@ def workers_for(workers: int | None) -> int:
 
 
 def batch_for(count: int, table_bytes: int, workers: int) -> int:
-    """Sessions of a batch: long vectors, but tables that fit in memory; batches of equal size, as many as keep all workers busy."""
+    """Sessions of a batch: long vectors, but tables that fit in memory and work for everybody.
+
+    The size is the same for every large number of sessions, so they share a compilation.
+    """
     fits = max(1, _TABLE_BYTES // (max(table_bytes, 1) * workers))
-    wanted = min(fits, 256 if jax.default_backend() == "cpu" else 8192)
-    batches = -(-count // wanted)
-    batches = -(-batches // workers) * workers if count >= 64 * workers else batches
-    return -(-count // batches)
+    return min(fits, 256 if jax.default_backend() == "cpu" else 8192, -(-count // workers))
 
 
 def chunk_for(windows: int, steps: int) -> int:

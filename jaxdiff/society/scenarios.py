@@ -200,11 +200,7 @@ def run(
     require_integer("sessions_n", sessions_n, 1)
     require_integer("seed", seed, 0, 2**32 - 1)
     m = len(scenario.agents)
-    given = params
-    if given is None:
-        given = graphs.sample(batches.session_keys(seed, np.arange(sessions_n))["environment"], distribution)
-    environments: Params = jax.tree.map(np.asarray, given)
-    shape = np.shape(environments.table)
+    shape = (sessions_n, distribution.range[1], distribution.range[1]) if params is None else np.shape(params.table)
     require(len(shape) == 3 and shape[0] > 0, "params", f"of shape {shape}", "a batch [S, N, A]")
     design = Design(
         dataclasses.replace(env or Lambda(), agents=m, cells=shape[1], steps=scenario.steps),
@@ -216,11 +212,14 @@ def run(
         rows,
         ties,
     )
+    layout = design.layout  # refuses tables that are too small before anything is drawn
+    given = graphs.sample(batches.session_keys(seed, np.arange(sessions_n))["environment"], distribution) if params is None else params
+    environments: Params = jax.tree.map(np.asarray, given)
     kind = np.broadcast_to(np.array([sessions.KINDS.index(k) for k in scenario.agents], np.int32), (sessions_n, m))
     out = batches.run(batches.Job(design, seed, environments, kind, rates or Rates()), batch, workers, progress)
-    layout = design.layout if set(scenario.agents) & set(LEARNERS) else None
-    rows, hashed = (layout.rows, layout.hashed) if layout else (0, False)
-    return Curves(scenario, design.window, out.own, out.learnt, out.collisions, rows, hashed, environments)
+    learns = layout is not None and bool(set(scenario.agents) & set(LEARNERS))
+    size, hashed = (layout.rows, layout.hashed) if learns else (0, False)
+    return Curves(scenario, design.window, out.own, out.learnt, out.collisions, size, hashed, environments)
 
 
 def state_count(scenario: Scenario, cells: int = graphs.PAPER_CELLS) -> int:

@@ -7,7 +7,13 @@ from jaxdiff.society.sessions import KINDS
 
 SMALL = graphs.Distribution(cells=4, longest_pattern=32)
 SETTINGS = evolution.Settings(
-    environments=24, agents=2, generations=3, steps=60, distribution=SMALL, probes=("oracle", "random"), base=evolution.Base(longest=4)
+    environments=24,
+    agents=2,
+    generations=3,
+    steps=60,
+    distribution=SMALL,
+    probes=("oracle", "random"),
+    base=evolution.Base((("pattern", 0.7), ("oracle", 0.2), ("q_learning", 0.1)), longest=4),
 )
 
 

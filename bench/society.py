@@ -8,6 +8,7 @@ NumPy, as one would write it without JAX; it is measured in the same process. Ba
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 
@@ -21,7 +22,7 @@ from jaxdiff.society.learners import Rates
 
 def main(count: int) -> None:
     """Print and write the tables."""
-    about = harness.say_machine()
+    about, load = harness.say_machine(), os.getloadavg()[0]  # a shared machine shows in the load, and between wall and CPU seconds
     table = Table(
         "Agent-steps a second",
         (
@@ -69,7 +70,7 @@ def main(count: int) -> None:
                 "collisions": float(curves.collisions.mean()),
             },
         )
-    harness.write("society", about, [table, balance()])
+    harness.write("society", about, [table, balance()], load_before=load, load_after=os.getloadavg()[0])
 
 
 def balance(count: int = 100_000, steps: int = 1000) -> Table:

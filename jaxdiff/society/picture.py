@@ -29,7 +29,7 @@ def draw(state: State, params: Params, pixels: int = 36) -> np.ndarray:
         uint8 [height, width, 3]; a square of about N cells' diameters around.
     """
     count, actions = int(params.cells_n), int(params.actions_n)
-    radius = 0.62 * pixels * max(count, 3) / np.pi
+    radius = 0.8 * pixels * max(count, 3) / np.pi
     size = int(2 * radius + 3 * pixels)
     angle = 2 * np.pi * np.arange(count) / count - np.pi / 2
     centre = size / 2 + radius * np.stack([np.sin(angle + np.pi / 2), -np.cos(angle + np.pi / 2)], axis=1)
@@ -48,7 +48,8 @@ def draw(state: State, params: Params, pixels: int = 36) -> np.ndarray:
         image[distance <= pixels / 2] = colour
         for owner, ring in ((state.good, GREEN), (state.evil, RED)):
             if int(owner) == cell:
-                image[(distance > pixels * 0.5) & (distance <= pixels * 0.64)] = ring
+                image[(distance > pixels * 0.5) & (distance <= pixels * 0.57)] = 255  # apart from what lies in the cell
+                image[(distance > pixels * 0.57) & (distance <= pixels * 0.68)] = ring
         _agents(image, centre[cell], np.flatnonzero(np.asarray(state.agents) == cell), pixels)
     return image.astype(np.uint8)
 

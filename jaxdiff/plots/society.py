@@ -75,9 +75,9 @@ def session(env: Lambda, params: Params, states: Sequence[State]) -> Figure:
 
 def three_panels(results: Results, which: str, title: str) -> Figure:
     """Figures 2 and 4: six agents; three learners and a random agent; three learners for longer."""
-    figure = new_figure(4.6, 12.0)
+    figure = new_figure(4.2)
     axes = figure.subplots(1, 3)
-    names = ("six agents", "learners and random", "learners alone, longer")
+    names = ("six agents", "with random", "learners only")
     for ax, many, name in zip(axes, ("six", "four", "three"), names, strict=True):
         curves = results.curves[f"{many}_{which}"]
         for seat, kind in enumerate(curves.scenario.agents):
@@ -117,7 +117,7 @@ def complexity(results: Results) -> Figure:
     """Figure 6: score against the compressed length of the environment."""
     from jaxdiff.studies.society_rows import spearman
 
-    figure = new_figure(7.4, 12.0)
+    figure = new_figure(6.6)
     axes = figure.subplots(2, 3, sharex=True, sharey="row")
     for row, which in zip(axes, ("competitive", "cooperative"), strict=True):
         curves = results.curves[f"three_{which}"]
@@ -129,7 +129,7 @@ def complexity(results: Results) -> Figure:
             label = f"{NAMES[kind]}, {which}"
             x = "K of the environment [bytes]" if which == "cooperative" else None
             dress(ax, label, x, "score" if seat == 0 else None)
-            note = f"rank correlation {rho:.2f} [{low:.2f}, {high:.2f}]"
+            note = f"ρ = {rho:.2f} [{low:.2f}, {high:.2f}]"
             ax.text(0.98, 0.95, note, transform=ax.transAxes, ha="right", va="top", fontsize=NOTE, color=INK)
         row[0].set_ylim(top=row[0].get_ylim()[1] * 1.18)
     heading(figure, f"Complexity of the environment and score, with medians of tenths: {_sessions(results)}")
@@ -138,11 +138,11 @@ def complexity(results: Results) -> Figure:
 
 def difficulty(related: Related) -> Figure:
     """Response curves of environments for pattern programs, and difficulty against scores."""
-    figure = new_figure(4.8, 12.0)
+    figure = new_figure(4.3)
     axes = figure.subplots(1, 3)
     for theta, reward in zip(related.curves[0][:60], related.curves[1][:60], strict=True):
         axes[0].plot(theta, reward, color=FAINT, linewidth=0.8)
-    dress(axes[0], "response curves", "ability θ [bits]", "reward of a pattern program")
+    dress(axes[0], "response curves", "ability θ [bits]", "reward of a program")
     place = related.measures.index("difficulty D(.25) [bits]")
     for ax, name in zip(axes[1:], ("q_learning alone", "q_learning of three"), strict=True):
         column = related.scores.index(name)
@@ -151,7 +151,7 @@ def difficulty(related: Related) -> Figure:
         rho, low, high = related.correlation[place, column]
         title = "Q-learning alone" if name == "q_learning alone" else "one of three learners"
         dress(ax, title, "difficulty D(.25) [bits]", "score")
-        note = f"rank correlation {rho:.2f} [{low:.2f}, {high:.2f}]"
+        note = f"ρ = {rho:.2f} [{low:.2f}, {high:.2f}]"
         ax.text(0.98, 0.95, note, transform=ax.transAxes, ha="right", va="top", fontsize=NOTE, color=INK)
         ax.set_ylim(top=ax.get_ylim()[1] * 1.15)
     heading(figure, f"Hard for blind patterns, hard for learners? {related.environments} environments")
@@ -160,7 +160,7 @@ def difficulty(related: Related) -> Figure:
 
 def evolution(history: History) -> Figure:
     """The social difficulty curve: scores of fixed probes by generation, and who the others are."""
-    figure = new_figure(4.8, 12.0)
+    figure = new_figure(4.3)
     left, right = figure.subplots(1, 2)
     mean, half = history.curve()
     x = np.arange(-1, len(mean) - 1)

@@ -25,7 +25,7 @@ def test_figures_of_the_paper(results):
     shown = [line for line in ax.lines if len(line.get_xdata()) == 20]
     so_far = results.curves["isolated_oracle"].so_far()[..., 0].mean(1)
     np.testing.assert_allclose(shown[0].get_ydata(), so_far)
-    assert titles(figures["figure_02_competition"]) == ["six agents", "learners and random", "learners alone, longer"]
+    assert titles(figures["figure_02_competition"]) == ["six agents", "with random", "learners only"]
 
 
 def test_social_difficulty_curve():

@@ -217,8 +217,7 @@ def run(
     environments: Params = jax.tree.map(np.asarray, given)
     kind = np.broadcast_to(np.array([sessions.KINDS.index(k) for k in scenario.agents], np.int32), (sessions_n, m))
     out = batches.run(batches.Job(design, seed, environments, kind, rates or Rates()), batch, workers, progress)
-    learns = layout is not None and bool(set(scenario.agents) & set(LEARNERS))
-    size, hashed = (layout.rows, layout.hashed) if learns else (0, False)
+    size, hashed = (layout.rows, layout.hashed) if layout is not None and set(scenario.agents) & set(LEARNERS) else (0, False)
     return Curves(scenario, design.window, out.own, out.learnt, out.collisions, size, hashed, environments)
 
 

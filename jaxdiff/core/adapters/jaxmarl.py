@@ -79,4 +79,5 @@ class DictForm:
     def _returned(self, transition: Any) -> tuple[Named, Any, Named, Named, dict[str, Any]]:
         obs, state, reward, terminated, truncated, info = transition
         done = terminated | truncated
-        return self._named(obs), state, self._named(reward), {**dict.fromkeys(self.agents, done), "__all__": done}, info
+        dones: Named = dict.fromkeys((*self.agents, "__all__"), done)
+        return self._named(obs), state, self._named(reward), dones, info

@@ -56,15 +56,15 @@ def to_pettingzoo(env: Environment[Any, Any], params: Any = None, seed: int = 0)
             obs, self.state_of_world = reset(self._key(), form.params)
             return self._named(obs), {agent: {} for agent in self.agents}
 
-        def step(self, actions: dict[str, Any]) -> tuple[dict[str, Any], ...]:
+        def step(self, actions: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any]]:
             joint = np.array([actions[agent] for agent in form.agents], np.int32)
             obs, self.state_of_world, reward, terminated, truncated, _ = step(self._key(), self.state_of_world, joint, form.params)
             agents = self.agents
             ended = bool(terminated) or bool(truncated)
             self.agents = [] if ended else agents
             rewards = {agent: float(r) for agent, r in zip(agents, np.asarray(reward), strict=True)}
-            flags = (dict.fromkeys(agents, bool(flag)) for flag in (terminated, truncated))
-            return self._named(obs), rewards, *flags, {agent: {} for agent in agents}
+            over, cut = (dict.fromkeys(agents, bool(flag)) for flag in (terminated, truncated))
+            return self._named(obs), rewards, over, cut, {agent: {} for agent in agents}
 
         def render(self) -> np.ndarray:
             return env.render(self.state_of_world, form.params)

@@ -183,7 +183,7 @@ def evolution(history: History) -> Figure:
     right.set_ylim(bottom=0)
     names = [kind for kind in (*SIX, "pattern") if history.share[:, KINDS.index(kind)].max() > 0 or kind in history.settings.probes]
     handles = [_handle(LOOK.get(kind, LOOKS[7]), NAMES.get(kind, "random pattern")) for kind in names]
-    outside_legend(figure, handles, 7)
+    outside_legend(figure, handles, 4)
     s = history.settings
     heading(figure, f"Social difficulty by generation: {s.environments} environments, {s.agents} others, sessions of {s.steps:,} steps")
     return figure

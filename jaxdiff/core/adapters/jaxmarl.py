@@ -79,5 +79,5 @@ class DictForm:
     def _returned(self, transition: Any) -> tuple[Named, Any, Named, Named, dict[str, Any]]:
         obs, state, reward, terminated, truncated, info = transition
         done = terminated | truncated
-        dones: Named = dict.fromkeys((*self.agents, "__all__"), done)
+        dones: Any = dict.fromkeys((*self.agents, "__all__"), done)
         return self._named(obs), state, self._named(reward), dones, info

@@ -13,11 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxdiff.alchemy import graphs
-from jaxdiff.alchemy.items import AXES, CORNERS, PERMUTATIONS, move_bits
 
 PADDED = 112  # graphs, rounded up to whole vector registers
-# Edges by their two corners, in the order of observations and of the family's bits.
-ENDS = tuple((a, a | 1 << k) for a in range(CORNERS) for k in range(AXES) if not a >> k & 1)
 
 
 class GraphSets(NamedTuple):
@@ -54,21 +51,15 @@ class GraphSets(NamedTuple):
 @lru_cache
 def graph_sets() -> GraphSets:
     """The tables, made by breadth-first search from the set of all graphs."""
-    edges = np.asarray(graphs.EDGES).astype(bool)
-    weights = np.asarray(graphs.WEIGHTS).astype(np.int64)
+    edges, weights = graphs.edges().astype(bool), graphs.weights().astype(np.int64)
     members, present, absent = _reachable(edges)
     number = {row.tobytes(): i for i, row in enumerate(members)}
-    corners = np.arange(CORNERS)
-    by_axes = np.stack([_graph_images(edges, move_bits(corners, p)) for p in PERMUTATIONS])
-    by_flip = np.stack([_graph_images(edges, corners ^ f) for f in range(CORNERS)])
+    by_axes, by_flip = graphs.axis_permutations(), graphs.reflections()
     padded = np.zeros((len(members), PADDED), np.int16)
-    padded[:, : len(weights)] = members * weights
-    edge = np.zeros((CORNERS, AXES), np.int8)
-    for e, (a, b) in enumerate(ENDS):
-        edge[[a, b], (b - a).bit_length() - 1] = e
+    padded[:, : graphs.COUNT] = members * weights
     return GraphSets(
         members, present, absent, members @ weights, members.sum(1), _set_images(members, by_axes, number), _set_images(members, by_flip, number),
-        padded, edge, by_axes.astype(np.int16), by_flip.astype(np.int16), edges,
+        padded, graphs.edge_at().astype(np.int8), by_axes.astype(np.int16), by_flip.astype(np.int16), edges,
     )  # fmt: skip
 
 
@@ -89,16 +80,6 @@ def _reachable(edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     members = np.array([[bits >> g & 1 for g in range(len(edges))] for bits in sets], bool)
     table = np.array(after, np.int16)
     return members, table[:, : edges.shape[1]].copy(), table[:, edges.shape[1] :].copy()
-
-
-def _graph_images(edges: np.ndarray, image: np.ndarray) -> np.ndarray:
-    """Number of each graph after corners moved: int64 [109]."""
-    place = {frozenset(ends): e for e, ends in enumerate(ENDS)}
-    to = [place[frozenset((int(image[a]), int(image[b])))] for a, b in ENDS]
-    moved = np.empty_like(edges)
-    moved[:, to] = edges
-    number = {row.tobytes(): g for g, row in enumerate(edges)}
-    return np.array([number[row.tobytes()] for row in moved])
 
 
 def _set_images(members: np.ndarray, graph_images: np.ndarray, number: dict[bytes, int]) -> np.ndarray:

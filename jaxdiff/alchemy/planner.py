@@ -84,15 +84,18 @@ class Memory(NamedTuple):
 class Sizes(NamedTuple):
     """Room in a memory. Hash tables are powers of two."""
 
-    one: int = 1 << 22
-    two: int = 1 << 20
-    beliefs: int = 1 << 16
-    transitions: int = 1 << 18
+    one: int = 1 << 23
+    two: int = 1 << 22
+    beliefs: int = 1 << 18
+    transitions: int = 1 << 21
 
     @property
     def bytes(self) -> int:
         """What a memory of these sizes takes."""
         return 32 * (self.one + self.two) + self.beliefs * (96 + 32 + 16 + 64 + 192) + 32 * self.transitions
+
+
+SMALL = Sizes(1 << 20, 1 << 18, 1 << 15, 1 << 17)
 
 
 def memory(sizes: Sizes) -> Memory:

@@ -15,30 +15,19 @@ from functools import lru_cache
 
 import numpy as np
 
-from jaxdiff.alchemy import items
+from jaxdiff.alchemy import chemistry, items
 from jaxdiff.alchemy.graph_sets import graph_sets
 
 ROTATIONS = 4
 END = -1  # the colour of "stop and cash what is worth something"
 _ALL = 0xFF
-# aligned = matrix @ perceived: nothing, or 45 degrees about axis 2, 1, 0 with the two mixed rows scaled by the square root of 2.
-_MATRICES = np.array(
-    [
-        [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
-        [[1, 1, 0], [-1, 1, 0], [0, 0, 1]],
-        [[1, 0, -1], [0, 1, 0], [1, 0, 1]],
-        [[1, 0, 0], [0, 1, 1], [0, -1, 1]],
-    ]
-)
 _PLUS = np.array([bin(c).count("1") for c in range(8)])  # positive coordinates of a latent corner: what a value shows
 
 
 @lru_cache
 def corners_seen() -> np.ndarray:
     """Aligned corner under a supposed rotation of a stone at an aligned corner under the true one, int64 [true, corner, supposed]; -1: not a corner."""
-    coordinates = 2 * (np.arange(8)[:, None] >> np.arange(3) & 1) - 1
-    perceived = np.einsum("rij,cj->rci", np.linalg.inv(_MATRICES), coordinates)
-    supposed = np.rint(np.einsum("sij,rcj->rcsi", _MATRICES, perceived)).astype(int)
+    supposed = np.einsum("sij,rcj->rcsi", chemistry.rotation_matrices(), chemistry.perceived_features())
     corner = ((supposed > 0) << np.arange(3)).sum(-1)
     return np.where((np.abs(supposed) == 1).all(-1), corner, -1)
 

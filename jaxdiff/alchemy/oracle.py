@@ -18,7 +18,7 @@ import numpy as np
 from jax.typing import ArrayLike
 
 from jaxdiff.alchemy import items, store
-from jaxdiff.alchemy.graph_sets import PADDED, graph_sets
+from jaxdiff.alchemy.set_tables import PADDED, graph_sets
 from jaxdiff.alchemy.played import STEPS, Play, checked
 from jaxdiff.alchemy.played import action as action_of
 

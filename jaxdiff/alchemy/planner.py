@@ -24,7 +24,7 @@ import numpy as np
 from numba import njit
 
 from jaxdiff.alchemy import items
-from jaxdiff.alchemy.graph_sets import graph_sets
+from jaxdiff.alchemy.set_tables import graph_sets
 
 SCALE = 1 << 21  # more than 12 potions x 48 x 192 x 8, the largest total weight of uses
 LOWEST = -(1 << 60)

@@ -16,7 +16,7 @@ from functools import lru_cache
 import numpy as np
 
 from jaxdiff.alchemy import chemistry, items
-from jaxdiff.alchemy.graph_sets import graph_sets
+from jaxdiff.alchemy.set_tables import graph_sets
 
 ROTATIONS = 4
 END = -1  # the colour of "stop and cash what is worth something"

@@ -14,6 +14,7 @@ from jaxdiff.core.environment import Environment
 from jaxdiff.core.errors import InputError
 
 _ENTRIES: dict[str, str] = {
+    "Alchemy-v0": "jaxdiff.alchemy.world:Alchemy",
     "SAECA-v0": "jaxdiff.automata.world:SAECA",
 }
 

@@ -18,7 +18,7 @@ import numpy as np
 from jax.typing import ArrayLike
 
 from jaxdiff.alchemy import items, store
-from jaxdiff.alchemy.set_tables import PADDED, graph_sets
+from jaxdiff.alchemy.set_tables import PADDED, set_tables
 from jaxdiff.alchemy.played import STEPS, Play, checked
 from jaxdiff.alchemy.played import action as action_of
 
@@ -57,7 +57,7 @@ def _distinct(corners: np.ndarray) -> list[int]:
 
 def _improve(best: np.ndarray, rows: slice, number: int, multiset: int, stone: int, axis: int) -> None:
     """Let the entries of some counts and one multiset use a potion that moves a stone along an axis, where there is one and the edge exists."""
-    potions, stones, sets = items.potions(), items.stones(), graph_sets()
+    potions, stones, sets = items.potions(), items.stones(), set_tables()
     corner = stones.corners[multiset, stone]
     left = potions.less[rows, 2 * axis + (1 - (corner >> axis & 1))]
     there = np.flatnonzero(left >= 0)
@@ -90,7 +90,7 @@ class Lookups(NamedTuple):
 
 def lookups() -> Lookups:
     """Put the tables on the default device (225 MB)."""
-    potions, stones, sets = items.potions(), items.stones(), graph_sets()
+    potions, stones, sets = items.potions(), items.stones(), set_tables()
     codes, order = items.codes()
     return Lookups(
         jnp.asarray(table().reshape(-1)), *(jnp.asarray(a, jnp.int32) for a in (potions.less, potions.axes, stones.number, stones.least)),

@@ -24,7 +24,7 @@ import numpy as np
 from numba import njit
 
 from jaxdiff.alchemy import items
-from jaxdiff.alchemy.set_tables import graph_sets
+from jaxdiff.alchemy.set_tables import set_tables
 
 SCALE = 1 << 21  # more than 12 potions x 48 x 192 x 8, the largest total weight of uses
 LOWEST = -(1 << 60)
@@ -157,7 +157,7 @@ def rules() -> np.ndarray:
     of a belief's image under a group element comes from; `stone_map_axes` [6, 256] renames axes in sets of stone maps; `axis_of`, `target_of` [48, 6]
     are what colours do under each potion map; `upper` [3] are the stone maps under which +1 on an axis is worth more.
     """
-    potions, stones, sets = items.potions(), items.stones(), graph_sets()
+    potions, stones, sets = items.potions(), items.stones(), set_tables()
     members = np.arange(256)[:, None] >> np.arange(8) & 1
     maps, corners = np.arange(_MAPS), np.arange(items.CORNERS)
     types = items.target(maps[:, None], np.arange(items.TYPES))

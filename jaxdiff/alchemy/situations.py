@@ -16,7 +16,7 @@ from functools import lru_cache
 import numpy as np
 
 from jaxdiff.alchemy import chemistry, items
-from jaxdiff.alchemy.set_tables import graph_sets
+from jaxdiff.alchemy.set_tables import set_tables
 
 ROTATIONS = 4
 END = -1  # the colour of "stop and cash what is worth something"
@@ -54,17 +54,17 @@ class Knowledge:
     @property
     def worlds(self) -> int:
         """How many (rotation, stone map, potion map, graph) are still possible."""
-        return self._sum(graph_sets().size)
+        return self._sum(set_tables().size)
 
     @property
     def weight(self) -> int:
         """Their total prior weight; 9,216 for each rotation and stone map in the beginning."""
-        return self._sum(graph_sets().weight)
+        return self._sum(set_tables().weight)
 
     @property
     def entropy(self) -> float:
         """Of the posterior under the prior over graphs, in nats."""
-        total, sets = self.weight, graph_sets()
+        total, sets = self.weight, set_tables()
         logs = sets.graph_weight[:, :109] * np.log(np.maximum(sets.graph_weight[:, :109], 1))
         plog = sum(bin(self.stone_maps[r]).count("1") * logs[self.graph_sets[r][self.graph_sets[r] >= 0]].sum() for r in self.rotations)
         return float(np.log(total) - plog / total)
@@ -148,7 +148,7 @@ def see_use(knowledge: Knowledge, before: Sight, after: Sight, stone: int, colou
 
 def branches(sets: np.ndarray, corner: int, colour: int) -> np.ndarray:
     """Graph sets after "it did not move" and "it moved along axis 0, 1, 2", int16 [4, 48]."""
-    table = graph_sets()
+    table = set_tables()
     kind = items.target(np.arange(items.MAPS), colour)
     axis, side = kind >> 1, kind & 1
     possible, moves = sets >= 0, (corner >> axis & 1) != side
@@ -185,7 +185,7 @@ class Truth:
 
     def moved(self, corner: int, colour: int) -> int:
         """Latent corner of a stone after a potion of a colour."""
-        kind, sets = int(self.latent_types[colour]), graph_sets()
+        kind, sets = int(self.latent_types[colour]), set_tables()
         axis, side = kind >> 1, kind & 1
         moves = (corner >> axis & 1) != side and sets.graph_edges[self.graph, sets.edge[corner, axis]]
         return corner ^ (1 << axis) if moves else corner

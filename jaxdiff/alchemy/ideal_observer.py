@@ -100,6 +100,11 @@ class Planner:
         self._work["counters"][0, core.PUBLISHED] = mode == "as_published"
         self._joint: dict[tuple[Any, ...], int] = {}
 
+    @property
+    def scale(self) -> int:
+        """Factor of the reward in `total`."""
+        return int(self._core.SCALE)
+
     # ---- questions
 
     def value(self, knowledge: Knowledge, sight: Sight) -> Value:
@@ -294,7 +299,7 @@ def consequences(knowledge: Knowledge, sight: Sight, action: Action) -> list[tup
 # ---- whole episodes
 
 
-def _in_threads(job: Callable[[Planner, _Item], _Result], work: Sequence[_Item], mode: str, workers: int | None) -> list[_Result]:
+def in_threads(job: Callable[[Planner, _Item], _Result], work: Sequence[_Item], mode: str, workers: int | None) -> list[_Result]:
     """Do jobs on several cores, each thread with a planner of its own; the compiled search lets go of Python's lock."""
     count = min(len(work), os.cpu_count() or 1) if workers is None else workers
     require(count >= 1 or not work, "workers", workers, "at least 1")
@@ -344,7 +349,7 @@ def root_values_along(
             values.append(planner.value(trial.knowledge, trial.sight).reward)
         return values
 
-    return np.array(_in_threads(along, numbers, mode, workers), np.float64)
+    return np.array(in_threads(along, numbers, mode, workers), np.float64)
 
 
 def play(
@@ -376,7 +381,7 @@ def play(
     def episode(planner: Planner, job: tuple[Truth, np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         return _play_episode(planner, *job, rotated)
 
-    done = _in_threads(episode, jobs, mode, workers)
+    done = in_threads(episode, jobs, mode, workers)
     actions = np.array([a for a, _ in done], np.int32).reshape(*lead, trials, played.STEPS)
     return played.Play(actions, np.array([s for _, s in done], np.int32).reshape(*lead, trials))
 

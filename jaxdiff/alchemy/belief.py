@@ -1,10 +1,10 @@
 """The exact posterior over all chemistries, from what was seen and tried.
 
 In the aligned frame it factorises: stones and values only say something about the stone map, "moved along axis k" and "did not move" only
-about potion map and graph (both mirrored into the aligned frame; the prior does not change under mirroring). For a given potion map each
-tried pair says that one edge is present, or absent, or nothing. So the posterior is a set of stone maps times a 48 x 109 table of yes
-and no with weights 48, 4, 1, 1, for each rotation that is still possible. Counts and weights are exact integers.
-Axes: 48 potion maps, G = 109 graphs, R hypothetical rotations.
+about potion map and graph (both mirrored into the aligned frame; the prior does not change under mirroring). For a given potion map what
+happened says of each edge that it is present, absent, or nothing: one of 3^12 codes, which a table turns into a set of graphs. So the
+posterior is a set of stone maps and 48 sets of graphs, for each rotation that is still possible. Counts and weights are exact integers.
+Axes: 48 potion maps, R hypothetical rotations. Sets of corners are numbers, bit a for aligned corner a.
 """
 
 from __future__ import annotations
@@ -18,57 +18,91 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxdiff.alchemy import chemistry as chem
-from jaxdiff.alchemy import frames, graphs, knowledge
+from jaxdiff.alchemy import frames, graph_sets, graphs, knowledge
 from jaxdiff.alchemy.chemistry import Chemistry
 from jaxdiff.alchemy.graphs import table
 
 if TYPE_CHECKING:
     from jaxdiff.alchemy.world import State
 
-LATENT_FRAME_FLIPS = 7  # corner l of the latent frame is corner l ^ s ^ 7 of the aligned frame
+FLIP = 7  # corner l of the latent frame is corner l ^ s ^ 7 of the aligned frame, under stone map s
+CODES = 3**graphs.EDGES
+_IMPOSSIBLE = CODES  # added to a code that cannot be
 
 
-@partial(jax.tree_util.register_dataclass, data_fields=["possible", "stone_maps", "rotation"], meta_fields=[])
+@partial(jax.tree_util.register_dataclass, data_fields=["sets", "stone_maps", "rotation"], meta_fields=[])
 @dataclass(frozen=True)
 class Posterior:
     """What is still possible under each of R hypothetical rotations.
 
     Attributes:
-        possible: potion map (aligned frame) and graph (aligned frame) go with everything that happened, bool [R, 48, G].
+        sets: per potion map (aligned frame) the number of the set of possible graphs (aligned frame), see `graph_sets`; `SETS`, a row of
+            zeros in `numbers`, where none is left; int32 [R, 48].
         stone_maps: set of possible stone maps, bit s; 0 where the rotation is impossible, int32 [R].
         rotation: number of the rotation, int32 [R].
     """
 
-    possible: jax.Array
+    sets: jax.Array
     stone_maps: jax.Array
     rotation: jax.Array
 
 
 @table
-def _telling() -> np.ndarray:
-    """Which tried pairs (aligned corner x colour) would move a stone along an edge, per aligned potion map, bool [48, 12, 48]."""
-    corner, colour = np.meshgrid(np.arange(graphs.CORNERS), np.arange(graphs.POTION_TYPES), indexing="ij")
-    kind = chem.type_of_colour()[:, colour.reshape(-1)]  # [48, pairs]
-    corner = corner.reshape(-1)
-    edge = graphs.edge_at()[corner, kind // 2]
-    movable = (corner >> kind // 2 & 1) != kind % 2
-    return movable[:, None, :] & (edge[:, None, :] == np.arange(graphs.EDGES)[:, None])
+def _set_of_code() -> np.ndarray:
+    """The set of graphs for every code (sum of 3^e: edge e absent, 2 x 3^e: present); an empty one last, int32 [3^12 + 1]."""
+    reached = np.zeros(1, np.int32)
+    for edge in range(graphs.EDGES):
+        steps = [np.append(t[:, edge], graph_sets.NONE)[reached] for t in (graph_sets.after_absent(), graph_sets.after_present())]
+        reached = np.concatenate([reached, *steps])
+    return np.append(np.where(reached < 0, graph_sets.SETS, reached), graph_sets.SETS).astype(np.int32)
 
 
 @table
-def _telling_words() -> np.ndarray:
-    """The same as bits, laid out as in `knowledge`, uint32 [48, 12, 2]."""
-    pairs = _telling().reshape(chem.POTION_MAPS, graphs.EDGES, 2, knowledge.SEEN)
-    return (pairs << np.arange(knowledge.SEEN)).sum(-1).astype(np.uint32)
+def _code_of_bits() -> np.ndarray:
+    """Sum of 3^e over the edges e in a bit set, int32 [4096]."""
+    bits = np.arange(1 << graphs.EDGES)[:, None] >> np.arange(graphs.EDGES) & 1
+    return (bits * 3 ** np.arange(graphs.EDGES)).sum(-1).astype(np.int32)
 
 
 @table
-def _agreeing() -> np.ndarray:
-    """Potion maps that agree with a given one on a set of perceived potion axes, bool [48 given, 8 sets, 48]."""
-    kinds = chem.type_of_colour()[:, ::2]
-    same = kinds[:, None, :] == kinds[None, :, :]  # [given, other, perceived axis]
-    wanted = np.arange(8)[:, None] >> np.arange(3) & 1
-    return (same[:, None] | (wanted[None, :, None] == 0)).all(-1)
+def _edges_moved() -> np.ndarray:
+    """Edges along which a potion type moves stones that stand at a set of corners, as bits, int32 [6 types, 256]."""
+    corner, kind = np.arange(graphs.CORNERS), np.arange(graphs.POTION_TYPES)[:, None]
+    bit = np.where((corner >> kind // 2 & 1) != kind % 2, 1 << graphs.edge_at()[corner, kind // 2], 0)
+    inside = np.arange(256)[:, None] >> corner & 1
+    return np.bitwise_or.reduce(inside * bit[:, None], axis=-1).astype(np.int32)
+
+
+@table
+def _movers() -> np.ndarray:
+    """Corners at which a potion type moves a stone in a graph, as a set, int32 [109, 6]."""
+    moves = graphs.transitions() != np.arange(graphs.CORNERS)[:, None]
+    return (moves << np.arange(graphs.CORNERS)[:, None]).sum(1).astype(np.int32)
+
+
+@table
+def _set_flipped() -> np.ndarray:
+    """A set of corners after corner c was renamed c ^ f, int32 [8 f, 256]."""
+    corner = np.arange(graphs.CORNERS)
+    inside = np.arange(256)[:, None] >> corner & 1
+    return np.stack([(inside << (corner ^ f)).sum(-1) for f in range(8)]).astype(np.int32)
+
+
+@table
+def _set_under() -> np.ndarray:
+    """A set of aligned corners under another rotation, int32 [4 r, 4 r', 256]; corners that would not be corners are left out."""
+    there = frames.corner_under()[:, :, None]
+    inside = np.arange(256)[:, None] >> np.arange(graphs.CORNERS) & 1
+    return np.where((there >= 0) & (inside == 1), 1 << np.maximum(there, 0), 0).sum(-1).astype(np.int32)
+
+
+@table
+def numbers() -> np.ndarray:
+    """Per set of graphs (the empty one last): graphs of weight 1, 4 and 48; weight of all; weight with each edge; int32 [SETS + 1, 16]."""
+    members, weights = graph_sets.members().astype(np.int32), graphs.weights()
+    counts = [members @ (weights == w) for w in (1, 4, 48)] + [members @ weights]
+    rows = np.concatenate([np.stack(counts, -1), members @ (weights[:, None] * graphs.edges())], axis=1)
+    return np.concatenate([rows, np.zeros((1, rows.shape[1]))]).astype(np.int32)
 
 
 @table
@@ -86,77 +120,83 @@ def posterior_of(c: Chemistry, known: jax.Array, *, rotation: bool = True) -> Po
         known: see `knowledge`, uint32 [2].
         rotation: whether other rotations than the true one are considered at all.
     """
-    seen = knowledge.seen_set(known)
     hypotheses = jnp.arange(chem.ROTATIONS, dtype=jnp.int32) if rotation else c.rotation[None]
+    seen = knowledge.seen_set(known)
     stone_maps = jnp.asarray(frames.stone_maps_left())[c.rotation, hypotheses, c.stone_map, seen]
-    moved = _moves(c)
-    tried = knowledge.tried(known)
-    axes = (tried & moved).any(0).reshape(3, 2).any(-1)  # perceived potion axes whose effect was seen
-    seen_axes = (axes << np.arange(3, dtype=np.int32)).sum(dtype=jnp.int32)
-    mirrored = c.potion_map ^ c.stone_map ^ LATENT_FRAME_FLIPS  # directions are the low three bits
-    agrees = jnp.asarray(_agreeing())[mirrored, seen_axes]
-    possible = [_consistent(tried, moved, agrees)]
+    tried, flip = knowledge.tried_sets(known), c.stone_map ^ FLIP
+    kinds = jnp.asarray(chem.type_of_colour())[c.potion_map]
+    movers = jnp.asarray(_set_flipped())[flip, jnp.asarray(_movers())[c.graph, kinds]]
+    aligned_kinds = kinds ^ (flip >> kinds // 2 & 1)
+    present = _union(jnp.asarray(_edges_moved())[aligned_kinds, tried & movers])
+    revealed = (tried & movers).reshape(3, 2).any(-1)  # perceived potion axes whose effect was seen: only the truth explains them
+    truth = aligned_kinds[::2]
+    stuck = tried & ~movers
     if rotation:
-        possible = [_consistent(*_relabelled(tried, moved, c, r), agrees) for r in range(chem.ROTATIONS)]
-    return Posterior(jnp.stack(possible), stone_maps, hypotheses)
+        # Under a wrong rotation nothing can have moved: that would have shown, see `frames.stone_maps_left`.
+        stuck = jnp.asarray(_set_under())[c.rotation, :, stuck].T  # [R, 6]
+        return Posterior(jax.vmap(_sets, in_axes=(0, None, None, None))(stuck, present, revealed, truth), stone_maps, hypotheses)
+    return Posterior(_sets(stuck, present, revealed, truth)[None], stone_maps, hypotheses)
 
 
-def _moves(c: Chemistry) -> jax.Array:
-    """Whether a potion of a colour moves a stone at an aligned corner, bool [8, 6]."""
-    corner = np.arange(graphs.CORNERS, dtype=np.int32) ^ c.stone_map ^ LATENT_FRAME_FLIPS
-    kind = jnp.asarray(chem.type_of_colour())[c.potion_map]
-    moves = jnp.asarray(graphs.transitions())[c.graph] != np.arange(graphs.CORNERS, dtype=np.int32)[:, None]
-    return moves[corner[:, None], kind[None, :]]
+def _union(sets: jax.Array) -> jax.Array:
+    return jax.lax.reduce(sets, np.int32(0), jax.lax.bitwise_or, (0,))
 
 
-def _relabelled(tried: jax.Array, moved: jax.Array, c: Chemistry, rotation: int) -> tuple[jax.Array, jax.Array]:
-    """Tried pairs and outcomes as seen under another rotation, where corners have other names."""
-    source = jnp.asarray(frames.corner_under())[rotation, c.rotation]
-    return tried[jnp.maximum(source, 0)] & (source >= 0)[:, None], moved[jnp.maximum(source, 0)]
+def _sets(stuck: jax.Array, present: jax.Array, revealed: jax.Array, truth: jax.Array) -> jax.Array:
+    """Set of possible graphs for every potion map, int32 [48].
 
-
-def _words(pairs: jax.Array) -> jax.Array:
-    """bool [8, 6] -> uint32 [2], as in `knowledge`."""
-    return (pairs.reshape(2, knowledge.SEEN).astype(jnp.uint32) << np.arange(knowledge.SEEN, dtype=np.uint32)).sum(-1, dtype=jnp.uint32)
-
-
-def _consistent(tried: jax.Array, moved: jax.Array, agrees: jax.Array) -> jax.Array:
-    """Which potion maps and graphs explain all outcomes, bool [48, G]."""
-    telling = jnp.asarray(_telling_words())
-    present, absent = (
-        (((telling & _words(pairs)) != 0).any(-1).astype(jnp.int32) << np.arange(graphs.EDGES, dtype=np.int32)).sum(-1, dtype=jnp.int32)
-        for pairs in (tried & moved, tried & ~moved)
-    )  # bits of edges, [48]
-    bits = graphs.edge_bits()
-    return ((bits & present[:, None]) == present[:, None]) & ((bits & absent[:, None]) == 0) & agrees[:, None]
+    Args:
+        stuck: per colour, at which corners it moved nothing, int32 [6].
+        present: edges that were moved along, as bits, int32 [].
+        revealed: perceived potion axes whose effect was seen, bool [3].
+        truth: aligned type of the first colour of every pair, int32 [3].
+    """
+    kind = np.arange(graphs.POTION_TYPES, dtype=np.int32)  # what the first colour of a pair might be; the second is its opposite
+    moved = jnp.asarray(_edges_moved())
+    pairs = stuck.reshape(3, 2, 1)
+    absent = moved[kind, pairs[:, 0]] | moved[kind ^ 1, pairs[:, 1]]  # [3, 6]
+    code = jnp.asarray(_code_of_bits())
+    impossible = ((absent & present) != 0) | (revealed[:, None] & (truth[:, None] != kind))
+    share = code[absent] + jnp.where(impossible, np.int32(_IMPOSSIBLE), 0)
+    # A direction is 1 where the second colour moves up and the first one down, so it counts the first colour's types backwards.
+    first = share.reshape(3, 3, 2)[..., ::-1]
+    ways = [
+        sum(first[order.index(k), k].reshape((1,) * (2 - k) + (2,) + (1,) * k) for k in range(3)) for order in graphs.AXIS_ORDERS
+    ]  # direction of axis 0 is the lowest bit, so the last array axis
+    total = jnp.stack([jnp.broadcast_to(w, (2, 2, 2)).reshape(8) for w in ways]).reshape(chem.POTION_MAPS) + 2 * code[present]
+    return jnp.asarray(_set_of_code())[jnp.minimum(total, CODES)]
 
 
 def _sizes(stone_maps: jax.Array) -> jax.Array:
     return jax.lax.population_count(stone_maps)
 
 
+def _graphs(p: Posterior) -> jax.Array:
+    """Pairs of potion map and graph of weight 1, 4 and 48 that are possible under each rotation, int32 [R, 3]."""
+    return jnp.asarray(numbers()[:, :3])[p.sets].sum(1, dtype=jnp.int32)
+
+
 def count_of(c: Chemistry, known: jax.Array, *, rotation: bool = True) -> jax.Array:
     """How many (rotation, stone map, potion map, graph) are still possible, int32 []."""
     p = posterior_of(c, known, rotation=rotation)
-    return (_sizes(p.stone_maps) * p.possible.sum((1, 2), dtype=jnp.int32)).sum(dtype=jnp.int32)
+    return (_sizes(p.stone_maps) * _graphs(p).sum(-1, dtype=jnp.int32)).sum(dtype=jnp.int32)
 
 
 def benchmark_count_of(c: Chemistry, known: jax.Array) -> jax.Array:
     """The benchmark tracker's number of world states, int32 []: of the first rotation that is possible, rotations not counted."""
     p = posterior_of(c, known)
     first = jnp.argmax(p.stone_maps > 0)
-    return _sizes(p.stone_maps[first]) * p.possible[first].sum(dtype=jnp.int32)
+    return _sizes(p.stone_maps[first]) * _graphs(p)[first].sum(dtype=jnp.int32)
 
 
 def entropy_of(c: Chemistry, known: jax.Array, *, rotation: bool = True) -> jax.Array:
     """Shannon entropy of the posterior under the prior, in nats, float32 []."""
     p = posterior_of(c, known, rotation=rotation)
-    weights = graphs.weights()
-    distinct = np.unique(weights)
-    numbers = jnp.stack([(p.possible & (weights == w)).sum((1, 2), dtype=jnp.int32) for w in distinct], axis=-1) * _sizes(p.stone_maps)[:, None]
-    total = (numbers * distinct.astype(np.int32)).sum(dtype=jnp.int32).astype(jnp.float32)
-    logs = (distinct * np.log(distinct)).astype(np.float32)
-    return jnp.log(total) - (numbers.astype(jnp.float32) * logs).sum(dtype=jnp.float32) / total
+    many = (_graphs(p) * _sizes(p.stone_maps)[:, None]).sum(0, dtype=jnp.int32)
+    weights = np.array([1, 4, 48], np.int32)
+    total = (many * weights).sum(dtype=jnp.int32).astype(jnp.float32)
+    logs = (weights * np.log(weights)).astype(np.float32)
+    return jnp.log(total) - (many.astype(jnp.float32) * logs).sum(dtype=jnp.float32) / total
 
 
 def marginals_of(c: Chemistry, known: jax.Array, *, rotation: bool = True, aligned: bool = False) -> jax.Array:
@@ -169,18 +209,19 @@ def marginals_of(c: Chemistry, known: jax.Array, *, rotation: bool = True, align
         aligned: edges and directions in the aligned frame (of each possible rotation) instead of the latent frame of the ground truth.
     """
     p = posterior_of(c, known, rotation=rotation)
-    parts = jax.vmap(partial(_entry_weights, aligned=aligned))(p.possible, p.stone_maps)
+    parts = jax.vmap(partial(_entry_weights, aligned=aligned))(p.sets, p.stone_maps)
     entries, total = parts[:, :-1].sum(0, dtype=jnp.int32), parts[:, -1]
     turns = (total[:, None] * (p.rotation[:, None] == np.arange(chem.ROTATIONS, dtype=np.int32))).sum(0, dtype=jnp.int32)
-    return jnp.concatenate([entries, turns]).astype(jnp.float32) / total.sum(dtype=jnp.int32).astype(jnp.float32)
+    mine, all_ = jnp.concatenate([entries, turns]), total.sum(dtype=jnp.int32)
+    share = mine.astype(jnp.float32) / all_.astype(jnp.float32)
+    return jnp.where(mine == all_, np.float32(1), share)  # what is certain is 1 however a backend divides
 
 
-def _entry_weights(possible: jax.Array, stone_maps: jax.Array, *, aligned: bool) -> jax.Array:
+def _entry_weights(sets: jax.Array, stone_maps: jax.Array, *, aligned: bool) -> jax.Array:
     """Weight of the chemistries of one rotation in which each of 24 entries is 1, and of all of them, int32 [25]."""
-    weighted = possible * graphs.weights()
-    of_graph, of_map = weighted.sum(0, dtype=jnp.int32), weighted.sum(1, dtype=jnp.int32)
+    rows = jnp.asarray(numbers()[:, 3:])[sets]
+    of_map, edge = rows[:, 0], rows[:, 1:].sum(0, dtype=jnp.int32)
     total = of_map.sum(dtype=jnp.int32)
-    edge = (of_graph[:, None] * graphs.edges()).sum(0, dtype=jnp.int32)
     order = of_map.reshape(6, 8).sum(1, dtype=jnp.int32)
     up = (of_map[:, None] * chem.directions()).sum(0, dtype=jnp.int32)
     member = stone_maps >> np.arange(chem.STONE_MAPS, dtype=np.int32) & 1  # [8]
@@ -190,7 +231,7 @@ def _entry_weights(possible: jax.Array, stone_maps: jax.Array, *, aligned: bool)
     if aligned:
         edge, up = edge * size, up * size
     else:
-        mirrored = edge[_edge_under_flip()[np.arange(chem.STONE_MAPS) ^ LATENT_FRAME_FLIPS]]  # [8, 12]
+        mirrored = edge[_edge_under_flip()[np.arange(chem.STONE_MAPS) ^ FLIP]]  # [8, 12]
         edge = (member[:, None] * mirrored).sum(0, dtype=jnp.int32)
         up = (member[:, None] * jnp.where(agrees == 1, up, total - up)).sum(0, dtype=jnp.int32)
     return jnp.concatenate([edge, order * size, up, stone * total, (total * size)[None]])

@@ -247,7 +247,8 @@ class Alchemy(Environment[State, Params]):
 
         Four colours come from one random word, by multiplying what is left of it by six: probabilities are right within 2^-21.
         """
-        bits = jax.random.bits(key, (self.trials, 1 + layout.POTION_WORDS), jnp.uint32)
+        # Drawn in one axis: a small second one costs four times as much on a CPU.
+        bits = jax.random.bits(key, (self.trials * (1 + layout.POTION_WORDS),), jnp.uint32).reshape(self.trials, -1)
         stones = bits[:, 0] & jnp.uint32(0x777) | jnp.uint32(layout.NO_STONES >> 4 * self.stones << 4 * self.stones)
         left, words = bits[:, 1:], jnp.zeros((self.trials, layout.POTION_WORDS), jnp.uint32)
         for place in range(4):
@@ -293,21 +294,27 @@ class Alchemy(Environment[State, Params]):
         """
         if self.debug and not isinstance(action, Tracer):
             require_integer("action", action, 0, self.actions - 1)
-        number = jnp.asarray(action).astype(jnp.int32)
-        running = state.trial < self.trials
-        ends = running & (number == 0) if self.end_trial else jnp.zeros((), jnp.bool_)
-        after, reward = self._act(state, number - 1 - self.end_trial, running, params)
-        ends |= running & (state.step + 1 >= self.steps)
-        after, new_trial = self._next_trial(after, ends)
+        after, reward, ends = self.act(state, jnp.asarray(action).astype(jnp.int32), params)
+        after, new_trial = self.next_trial(after, ends)
         over = after.trial >= self.trials
         info = {"trial": jnp.where(over, -1, after.trial), "new_trial": new_trial}
         if self.mask:
             info["action_mask"] = self._possible(after)
         return self._observe(after), after, reward, over, jnp.zeros((), jnp.bool_), info
 
-    def _act(self, state: State, number: jax.Array, running: jax.Array, params: Params) -> tuple[State, jax.Array]:
-        """Stone number // targets into number % targets; negative numbers do nothing. The trial does not end here."""
-        pair = number.astype(jnp.uint32)  # a negative number becomes a slot that does not exist
+    def act(self, state: State, action: jax.Array, params: Params) -> tuple[State, jax.Array, jax.Array]:
+        """The first half of a step: the table after an action, its reward, and whether the trial ends with it.
+
+        Args:
+            state: state before.
+            action: int32 [].
+            params: the game's numbers.
+        """
+        running = state.trial < self.trials
+        ends = state.step + 1 >= self.steps
+        if self.end_trial:
+            ends |= action == 0
+        pair = (action - 1 - self.end_trial).astype(jnp.uint32)  # no-op and end become a slot that does not exist
         slot, target = pair // np.uint32(self._targets), (pair % np.uint32(self._targets)).astype(jnp.int32)
         shift = 4 * jnp.minimum(slot, jnp.uint32(layout.STONES)).astype(jnp.uint32)
         corner = (state.stones >> shift & jnp.uint32(15)).astype(jnp.int32)
@@ -339,7 +346,8 @@ class Alchemy(Environment[State, Params]):
         )
         value = self.values(params)[jnp.minimum(corner, 7)]
         zero = jnp.zeros((), jnp.float32)
-        return after, jnp.where(cashed, value, zero) + jnp.where(used, jnp.asarray(params.per_potion, jnp.float32), zero)
+        reward = jnp.where(cashed, value, zero) + jnp.where(used, jnp.asarray(params.per_potion, jnp.float32), zero)
+        return after, reward, running & ends
 
     def values(self, params: Params) -> jax.Array:
         """What a stone at each latent corner is worth, float32 [8]."""
@@ -348,8 +356,12 @@ class Alchemy(Environment[State, Params]):
         best = jnp.asarray(np.arange(graphs.CORNERS) == graphs.CORNERS - 1, jnp.float32)
         return linear + jnp.asarray(params.offset, jnp.float32) + best * jnp.asarray(params.bonus, jnp.float32)
 
-    def _next_trial(self, state: State, ends: jax.Array) -> tuple[State, jax.Array]:
-        """Count the trial if it ends and bring the next one's items; after the last one the table stays as it is."""
+    def next_trial(self, state: State, ends: jax.Array) -> tuple[State, jax.Array]:
+        """The second half: count the trial if it ends and bring the next one's items; after the last one the table stays as it is.
+
+        Returns:
+            state, and whether a new trial begins, bool [].
+        """
         trial = state.trial + ends.astype(jnp.int32)
         fresh = ends & (trial < self.trials)
         items = state.items[jnp.minimum(trial, self.trials - 1)]

@@ -51,7 +51,7 @@ def step_batch(
 
     Args:
         env: the environment.
-        keys: PRNG keys [B]; consumed.
+        keys: PRNG keys [B], or one key for the whole batch (cheaper: keys for resets are then only made where one is due); consumed.
         state: as returned by `reset_batch` or `step_batch`.
         actions: actions [B, ...].
         params: parameters without a batch axis.
@@ -64,8 +64,8 @@ def step_batch(
         InputError: unknown mode.
     """
     require(mode in MODES, "mode", mode, f"one of {', '.join(MODES)}")
-    split = jax.vmap(jax.random.split)(keys)
-    step_keys, reset_keys = split[:, 0], split[:, 1]
+    count = state.ended.shape[0]
+    step_keys, reset_keys = _two_batches(keys, count)
     obs, stepped, reward, terminated, truncated, info = jax.vmap(env.step_env, in_axes=(0, 0, 0, None))(
         step_keys, state.env, actions, params
     )
@@ -79,8 +79,18 @@ def step_batch(
     resetting = {"same_step": done, "next_step": state.ended, "disabled": jnp.zeros_like(done)}[mode]
 
     def with_resets(_: None) -> Any:
-        return select(resetting, jax.vmap(env.reset_env, in_axes=(0, None))(reset_keys, params), (obs, stepped))
+        many = reset_keys() if callable(reset_keys) else reset_keys
+        return select(resetting, jax.vmap(env.reset_env, in_axes=(0, None))(many, params), (obs, stepped))
 
     if mode != "disabled":
         obs, stepped = jax.lax.cond(jnp.any(resetting), with_resets, lambda _: (obs, stepped), None)
     return obs, BatchState(stepped, done), reward, terminated, truncated, info
+
+
+def _two_batches(keys: jax.Array, count: int) -> tuple[jax.Array, Any]:
+    """Keys [B] for steps, and keys [B] for resets: as an array, or as a function that makes them from a single key."""
+    if jnp.ndim(keys) == (0 if jnp.issubdtype(keys.dtype, jax.dtypes.prng_key) else 1):
+        step_key, reset_key = jax.random.split(keys)
+        return jax.random.split(step_key, count), lambda: jax.random.split(reset_key, count)
+    split = jax.vmap(jax.random.split)(keys)
+    return split[:, 0], split[:, 1]

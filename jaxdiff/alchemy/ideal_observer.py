@@ -299,22 +299,55 @@ def consequences(knowledge: Knowledge, sight: Sight, action: Action) -> list[tup
 # ---- whole episodes
 
 
+def cores() -> int:
+    """Threads that are used when none are asked for."""
+    return os.cpu_count() or 1
+
+
+class Crew:
+    """Threads with a planner each, which live until the crew is closed; the compiled search lets go of Python's lock."""
+
+    def __init__(self, mode: str = "exact", workers: int | None = None) -> None:
+        workers = cores() if workers is None else workers
+        require(isinstance(workers, int) and workers >= 1, "workers", workers, "at least 1")
+        require(mode in MODES, "mode", mode, " or ".join(repr(m) for m in MODES))
+        self._mode, self._mine = mode, local()
+        _core().best()  # made once, before threads ask for it
+        self._pool = ThreadPoolExecutor(workers)
+
+    def __enter__(self) -> Crew:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+    def each(self, job: Callable[[Planner, _Item], _Result], work: Iterable[_Item]) -> list[_Result]:
+        """Do a job for each item; results in the same order."""
+
+        def one(item: _Item) -> _Result:
+            if not hasattr(self._mine, "planner"):
+                self._mine.planner = Planner(self._mode)
+            return job(self._mine.planner, item)
+
+        return list(self._pool.map(one, work))
+
+    def play(self, chemistry: Chemistry, stones: ArrayLike, potions: ArrayLike, *, rotation: bool = False) -> played.Play:
+        """As the function `play`."""
+        given = played.checked(chemistry, stones, potions)
+        lead = given.graph.shape
+        rotated = rotation or bool((given.rotation > 0).any())
+        truths = [Truth(*map(int, row)) for row in zip(*(field.reshape(-1) for field in given[:4]), strict=True)]
+        trials = given.stones.shape[-2]
+        jobs = zip(truths, given.stones.reshape(-1, trials, items.STONES), given.potions.reshape(-1, trials, items.POTIONS), strict=True)
+        done = self.each(lambda planner, job: _play_episode(planner, *job, rotated), jobs)
+        actions = np.array([a for a, _ in done], np.int32).reshape(*lead, trials, played.STEPS)
+        return played.Play(actions, np.array([s for _, s in done], np.int32).reshape(*lead, trials))
+
+
 def in_threads(job: Callable[[Planner, _Item], _Result], work: Sequence[_Item], mode: str, workers: int | None) -> list[_Result]:
-    """Do jobs on several cores, each thread with a planner of its own; the compiled search lets go of Python's lock."""
-    count = min(len(work), os.cpu_count() or 1) if workers is None else workers
-    require(count >= 1 or not work, "workers", workers, "at least 1")
-    mine = local()
-
-    def one(item: _Item) -> _Result:
-        if not hasattr(mine, "planner"):
-            mine.planner = Planner(mode)
-        return job(mine.planner, item)
-
-    if count <= 1:
-        return [one(item) for item in work]
-    _core().best()  # made once, before threads ask for it
-    with ThreadPoolExecutor(count) as pool:
-        return list(pool.map(one, work))
+    """Do a job for each item with a crew of its own, of no more threads than there is work."""
+    with Crew(mode, max(1, min(len(work), cores())) if workers is None else workers) as crew:
+        return crew.each(job, work)
 
 
 def root_values_along(
@@ -371,19 +404,9 @@ def play(
     Raises:
         InputError: wrong shapes, numbers out of range, or a number of potions or stones other than 12 and 3.
     """
-    given = played.checked(chemistry, stones, potions)
-    lead = given.graph.shape
-    rotated = rotation or bool((given.rotation > 0).any())
-    truths = [Truth(*map(int, row)) for row in zip(*(field.reshape(-1) for field in given[:4]), strict=True)]
-    trials = given.stones.shape[-2]
-    jobs = list(zip(truths, given.stones.reshape(-1, trials, items.STONES), given.potions.reshape(-1, trials, items.POTIONS), strict=True))
-
-    def episode(planner: Planner, job: tuple[Truth, np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        return _play_episode(planner, *job, rotated)
-
-    done = in_threads(episode, jobs, mode, workers)
-    actions = np.array([a for a, _ in done], np.int32).reshape(*lead, trials, played.STEPS)
-    return played.Play(actions, np.array([s for _, s in done], np.int32).reshape(*lead, trials))
+    work = int(np.prod(np.shape(potions)[:-2], dtype=int))
+    with Crew(mode, max(1, min(work, cores())) if workers is None else workers) as crew:
+        return crew.play(chemistry, stones, potions, rotation=rotation)
 
 
 def _play_episode(planner: Planner, truth: Truth, stones: np.ndarray, potions: np.ndarray, rotated: bool) -> tuple[np.ndarray, np.ndarray]:

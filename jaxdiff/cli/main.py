@@ -10,6 +10,7 @@ from typing import Annotated
 import tyro
 
 from jaxdiff.cli.doctor import Doctor
+from jaxdiff.cli.evaluate import Evaluate
 from jaxdiff.cli.list import List
 from jaxdiff.cli.measure import Measure
 from jaxdiff.cli.reproduce import Reproduce
@@ -19,6 +20,7 @@ ABOUT = "How hard is an environment, for whom, and why? Start with: jaxdiff meas
 Command = (
     Annotated[Measure, tyro.conf.subcommand("measure")]
     | Annotated[Reproduce, tyro.conf.subcommand("reproduce")]
+    | Annotated[Evaluate, tyro.conf.subcommand("evaluate")]
     | Annotated[List, tyro.conf.subcommand("list")]
     | Annotated[Doctor, tyro.conf.subcommand("doctor")]
 )
@@ -37,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # what the terminal's encoding lacks is no reason to die
     try:
-        command: Measure | Reproduce | List | Doctor = tyro.cli(
+        command: Measure | Reproduce | Evaluate | List | Doctor = tyro.cli(
             Command, prog="jaxdiff", description=ABOUT, args=arguments, config=(tyro.conf.OmitArgPrefixes,)
         )
         return command.run()

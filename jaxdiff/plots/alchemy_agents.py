@@ -39,10 +39,8 @@ def agent(dataset: xr.Dataset, name: str) -> Figure:
     trials = np.arange(1, dataset.sizes["trial"] + 1)
     _scores(axes[0, 0], dataset, trials)
     _exploration(axes[0, 1], dataset, trials)
-    top = max(float(dataset["kinds"].values[t].sum(-1).max()) for t in (0, -1))
     for ax, t in ((axes[1, 0], 0), (axes[1, 1], len(trials) - 1)):
         action_kinds(ax, dataset, t, legend=t > 0)
-        ax.set_ylim(0, max(top, 0.01) * 1.02)
     if regret:
         _regret(axes[2], dataset, trials)
     heading(figure, f"{name}: {dataset.sizes['episode']:,} episodes")
@@ -64,9 +62,9 @@ def _exploration(ax: Axes, dataset: xr.Dataset, trials: np.ndarray) -> None:
     entropy = np.log(dataset["worlds"].values).mean(0)
     ax.plot(trials, dataset["potions"].values.mean(0), color=LOOKS[2].color, marker="^", linewidth=2, linestyle="-", label="potions used")
     ax.plot(trials, entropy, color=LOOKS[3].color, marker="D", linewidth=2, linestyle="--", label="entropy at its end: ln(worlds), nats")
-    ax.set_ylim(0, 12.4)
+    ax.set_ylim(0, 15.5)
     ax.set_xticks(trials)
-    ax.legend(fontsize=NOTE, labelcolor=INK, frameon=False, loc="upper right")
+    ax.legend(fontsize=NOTE, labelcolor=INK, frameon=False, loc="upper left")
     dress(ax, "exploration", "trial", "mean number")
 
 
@@ -79,7 +77,10 @@ def action_kinds(ax: Axes, dataset: xr.Dataset, trial: int, legend: bool = True)
         ax.bar(place, share[:, k], 0.86, bottom, color=_KINDS[k], label=name)
         bottom += share[:, k]
     if legend:
-        ax.legend(fontsize=NOTE, labelcolor=INK, frameon=False, loc="upper right")
+        ax.legend(fontsize=NOTE, labelcolor=INK, frameon=False, loc="upper right", ncols=2, handlelength=1.2, columnspacing=1.0)
+    ax.set_xticks(place[::2])
+    ax.set_ylim(0, 1.32)  # room for the legend
+    ax.set_yticks([0, 0.25, 0.5, 0.75, 1])
     dress(ax, f"actions in trial {trial + 1}", "number of the action in its trial", "share of episodes")
 
 
@@ -147,6 +148,5 @@ def figure_10(datasets: Mapping[str, xr.Dataset]) -> Figure:
         for ax, trial in zip(row, (0, dataset.sizes["trial"] - 1), strict=True):
             action_kinds(ax, dataset, trial, legend=ax is axes[0, 1])
             ax.set_title(f"{name}, trial {trial + 1}", loc="left", fontsize=NOTE + 1, color=INK, fontweight="bold")
-            ax.set_ylim(0, 1.02)
     heading(figure, "What the actions did")
     return figure

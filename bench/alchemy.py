@@ -120,7 +120,9 @@ def main() -> None:
     """Run everything."""
     about = harness.say_machine()
     threads = about["cores"] if about["platform"] == "cpu" else 1
-    table = Table("steps a second, 1,024 environments, random actions, auto-reset", ("what", "steps/s", "slowest", "compile s", "bytes each"))
+    table = Table(
+        "steps a second, 1,024 environments, random actions, auto-reset", ("what", "steps/s", "slowest", "compile s", "bytes each")
+    )
     cases = (
         ("every observation written", world.Alchemy(), True, STEPS),
         ("observations summed in the loop", world.Alchemy(), False, STEPS),

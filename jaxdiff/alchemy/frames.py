@@ -52,5 +52,3 @@ def axes_agreed() -> np.ndarray:
     sides = np.arange(STONE_MAPS)[:, None] >> np.arange(AXES) & 1
     up, size = maps @ sides, maps.sum(-1, keepdims=True)
     return ((((up == 0) | (up == size)) & (size > 0)) << np.arange(AXES)).sum(-1).astype(np.int32)
-
-

@@ -158,7 +158,9 @@ class Planner:
     def new_trial(self, sight: Sight) -> None:
         """Tell that a trial begins: the published rule depends on the order of its potions, and full memories are emptied."""
         core, counters = self._core, self._work["counters"][0]
-        first = [int(np.flatnonzero(sight.colours == c)[0]) if (sight.colours == c).any() else items.POTIONS + c for c in range(items.TYPES)]
+        first = [
+            int(np.flatnonzero(sight.colours == c)[0]) if (sight.colours == c).any() else items.POTIONS + c for c in range(items.TYPES)
+        ]
         memory, half = self._memory, 0.5
         beliefs_full = counters[core.BELIEFS] > half * len(memory.beliefs) or counters[core.TRANSITIONS] > half * len(memory.rows)
         beliefs_full |= counters[core.SYMMETRIES] > half * len(memory.symmetries)
@@ -216,7 +218,9 @@ class Planner:
 
     def _rotations(self, knowledge: Knowledge) -> list[int]:
         possible = knowledge.rotations
-        require(bool(possible), "knowledge", "a belief that excludes every chemistry", "one that observations of a single episode can leave")
+        require(
+            bool(possible), "knowledge", "a belief that excludes every chemistry", "one that observations of a single episode can leave"
+        )
         return possible
 
     def _together(self, knowledge: Knowledge, sight: Sight) -> int:

@@ -153,7 +153,16 @@ def stones() -> Stones:
         to_least[m, : len(best)] = best
     worth = np.maximum(VALUES[corners], 0).sum(1)
     return Stones(
-        corners.astype(np.int8), worth, moved, without, axes, flipped, number, least.astype(np.int16), to_least, representative.astype(np.int16)
+        corners.astype(np.int8),
+        worth,
+        moved,
+        without,
+        axes,
+        flipped,
+        number,
+        least.astype(np.int16),
+        to_least,
+        representative.astype(np.int16),
     )
 
 

@@ -41,9 +41,7 @@ def see(known: jax.Array, stones: jax.Array, stone_map: jax.Array) -> jax.Array:
     return known
 
 
-def try_potion(
-    known: jax.Array, corner: jax.Array, new: jax.Array, colour: jax.Array, used: jax.Array, stone_map: jax.Array
-) -> jax.Array:
+def try_potion(known: jax.Array, corner: jax.Array, new: jax.Array, colour: jax.Array, used: jax.Array, stone_map: jax.Array) -> jax.Array:
     """After a potion was used on a stone; its outcome counts as seen even if the trial ends with it, as in the benchmark's trackers.
 
     Args:

@@ -254,7 +254,12 @@ def choices(model: str, chemistry: Chemistry, stones: ArrayLike, potions: ArrayL
     """
     chosen = _model(model)
     episode, corners, colours, counts = _episodes(chemistry, stones, potions)
-    require(log.stone.shape[:2] == corners.shape[:2], "log", f"of shape {log.stone.shape}", f"{corners.shape[:2]} episodes and trials, as the stones")
+    require(
+        log.stone.shape[:2] == corners.shape[:2],
+        "log",
+        f"of shape {log.stone.shape}",
+        f"{corners.shape[:2]} episodes and trials, as the stones",
+    )
     slot = np.clip(log.potion, 0, None)
     container = np.where(log.potion < 0, CAULDRON, np.take_along_axis(np.asarray(colours), slot, -1))
     container = np.where(log.potion == PADDING, -1, container).astype(np.int32)
@@ -274,7 +279,9 @@ def choices(model: str, chemistry: Chemistry, stones: ArrayLike, potions: ArrayL
 
 
 @partial(jax.jit, static_argnums=0)
-def _run(model: Maps | Independent, beta: jax.Array, key: jax.Array, episode: _Episode, stones: jax.Array, colours: jax.Array, counts: jax.Array) -> Any:
+def _run(
+    model: Maps | Independent, beta: jax.Array, key: jax.Array, episode: _Episode, stones: jax.Array, colours: jax.Array, counts: jax.Array
+) -> Any:
     noise = jax.random.gumbel(key, (*stones.shape[:2], played.STEPS, items.STONES, CAULDRON + 1), jnp.float32)
 
     def one(episode: _Episode, *given: jax.Array) -> Any:

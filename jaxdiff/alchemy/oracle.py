@@ -18,9 +18,9 @@ import numpy as np
 from jax.typing import ArrayLike
 
 from jaxdiff.alchemy import items, store
-from jaxdiff.alchemy.set_tables import PADDED, set_tables
 from jaxdiff.alchemy.played import STEPS, Play, checked
 from jaxdiff.alchemy.played import action as action_of
+from jaxdiff.alchemy.set_tables import PADDED, set_tables
 
 if TYPE_CHECKING:
     from jaxdiff.alchemy.chemistry import Chemistry

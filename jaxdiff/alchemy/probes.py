@@ -24,7 +24,19 @@ KINDS = ("no effect", "value up", "value down", "cauldron", "no-op", "invalid", 
 
 @partial(
     jax.tree_util.register_dataclass,
-    data_fields=["score", "potions", "stones", "kinds", "cashed", "improvement", "spoiled", "left", "worlds_start", "worlds_end", "entropy"],
+    data_fields=[
+        "score",
+        "potions",
+        "stones",
+        "kinds",
+        "cashed",
+        "improvement",
+        "spoiled",
+        "left",
+        "worlds_start",
+        "worlds_end",
+        "entropy",
+    ],
     meta_fields=[],
 )
 @dataclass(frozen=True)
@@ -183,5 +195,3 @@ def actions_of_events(stones: Any, potions: Any, steps: int) -> np.ndarray:
     acts = np.where(real, 1 + stone.astype(np.int32) * (1 + layout.POTIONS) + potion + 1, 0)[..., :steps]
     padded = np.pad(acts, ((0, 0), (0, 0), (0, steps - acts.shape[-1])))
     return padded.reshape(stone.shape[0], -1).astype(np.int32)
-
-

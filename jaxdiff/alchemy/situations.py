@@ -70,7 +70,9 @@ class Knowledge:
         return float(np.log(total) - plog / total)
 
     def _sum(self, table: np.ndarray) -> int:
-        return sum(bin(self.stone_maps[r]).count("1") * int(table[self.graph_sets[r][self.graph_sets[r] >= 0]].sum()) for r in range(ROTATIONS))
+        return sum(
+            bin(self.stone_maps[r]).count("1") * int(table[self.graph_sets[r][self.graph_sets[r] >= 0]].sum()) for r in range(ROTATIONS)
+        )
 
 
 def nothing_known(rotation: bool = False) -> Knowledge:

@@ -104,7 +104,9 @@ class Evaluate:
         with whole(folder / "log.npz") as beside, beside.open("wb") as file:
             np.savez_compressed(file, stone=log.stone, potion=log.potion)
         name = Path(self.agent.split(":")[0]).name if ".npz" in self.agent else self.agent
-        figures = console.save_figures(folder, {"agent": alchemy_agents.agent(result, self.agent.split(":")[-1] if ":" in self.agent else name)})
+        figures = console.save_figures(
+            folder, {"agent": alchemy_agents.agent(result, self.agent.split(":")[-1] if ":" in self.agent else name)}
+        )
         return [labelled.save(result, folder / "evaluation", KIND), folder / "log.npz", *figures]
 
 
@@ -112,9 +114,12 @@ def _losses(result: xr.Dataset) -> object:
     mean = result["regret"].values.mean(0)
     total = mean.sum(0)
     rows = [
-        [name, console.number(mean[0, k]), console.number(mean[-1, k]), console.number(total[k])] for k, name in enumerate(result["loss"].values.tolist())
+        [name, console.number(mean[0, k]), console.number(mean[-1, k]), console.number(total[k])]
+        for k, name in enumerate(result["loss"].values.tolist())
     ]
     rows.append(["all", console.number(mean[0].sum()), console.number(mean[-1].sum()), console.number(total.sum())])
     return console.table(
-        f"points lost against the ideal observer, {result.sizes['regret_episode']} episodes", ["to what", "trial 1", "last trial", "episode"], rows
+        f"points lost against the ideal observer, {result.sizes['regret_episode']} episodes",
+        ["to what", "trial 1", "last trial", "episode"],
+        rows,
     )

@@ -13,6 +13,7 @@ from jaxdiff.cli.doctor import Doctor
 from jaxdiff.cli.evaluate import Evaluate
 from jaxdiff.cli.list import List
 from jaxdiff.cli.measure import Measure
+from jaxdiff.cli.play import Play
 from jaxdiff.cli.reproduce import Reproduce
 from jaxdiff.core.errors import InputError
 
@@ -21,6 +22,7 @@ Command = (
     Annotated[Measure, tyro.conf.subcommand("measure")]
     | Annotated[Reproduce, tyro.conf.subcommand("reproduce")]
     | Annotated[Evaluate, tyro.conf.subcommand("evaluate")]
+    | Annotated[Play, tyro.conf.subcommand("play")]
     | Annotated[List, tyro.conf.subcommand("list")]
     | Annotated[Doctor, tyro.conf.subcommand("doctor")]
 )
@@ -39,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # what the terminal's encoding lacks is no reason to die
     try:
-        command: Measure | Reproduce | Evaluate | List | Doctor = tyro.cli(
+        command: Measure | Reproduce | Evaluate | Play | List | Doctor = tyro.cli(
             Command, prog="jaxdiff", description=ABOUT, args=arguments, config=(tyro.conf.OmitArgPrefixes,)
         )
         return command.run()

@@ -103,7 +103,8 @@ class Reproduce:
             rows = [row for row in result.rows if row.table == name]
             mark = {True: "inside", False: "OUTSIDE", None: "(informational)"}
             cells = [
-                [f"{r.agent}: {r.quantity}", *(console.number(v) for v in (r.paper, r.here, r.difference, r.error)), mark[r.inside]] for r in rows
+                [f"{r.agent}: {r.quantity}", *(console.number(v) for v in (r.paper, r.here, r.difference, r.error)), mark[r.inside]]
+                for r in rows
             ]
             screen.print(console.table(name, ["", "paper", "here", "difference", "standard error", "within"], cells))
         if folder is not None:
@@ -122,7 +123,11 @@ class Reproduce:
             labelled.save(dataset, folder / name.replace("/", "-"), KIND)
         with whole(folder / "rows.json") as beside:
             beside.write_text(json.dumps([row.as_dict() for row in result.rows], indent=1) + "\n")
-        shown = {name.split("/")[1].replace("_", " "): d for name, d in result.datasets.items() if not name.startswith("rotated")}
+        shown = {
+            name.split("/")[1].replace("_", " "): d
+            for name, d in result.datasets.items()
+            if name.startswith("published") or name == "log/baseline"
+        }
         agents = {n: shown[n] for n in ("ideal observer", "oracle", "random heuristic", "baseline")}
         turned = {name.split("/")[1].replace("_", " "): d for name, d in result.datasets.items() if name.startswith("rotated")}
         figures = {"figures_2_and_3": alchemy_agents.several(agents), "figure_10": alchemy_agents.figure_10(agents)}

@@ -32,7 +32,9 @@ def agent(dataset: xr.Dataset, name: str) -> Figure:
     Raises:
         InputError: a dataset of another kind.
     """
-    require(dataset.attrs.get("jaxdiff_kind") == "alchemy-evaluation", "dataset", dataset.attrs.get("jaxdiff_kind"), "an Alchemy evaluation")
+    require(
+        dataset.attrs.get("jaxdiff_kind") == "alchemy-evaluation", "dataset", dataset.attrs.get("jaxdiff_kind"), "an Alchemy evaluation"
+    )
     regret = "regret" in dataset
     figure = new_figure(10.8 if regret else 7.4)
     axes = figure.subplots(3 if regret else 2, 2)
@@ -78,7 +80,8 @@ def action_kinds(ax: Axes, dataset: xr.Dataset, trial: int, legend: bool = True)
         bottom += share[:, k]
     if legend:
         ax.legend(fontsize=NOTE, labelcolor=INK, frameon=False, loc="upper right", ncols=2, handlelength=1.2, columnspacing=1.0)
-    ax.set_xticks(place[::2])
+    ax.set_xticks(range(1, 16, 2))
+    ax.set_xlim(0.4, 15.6)  # twelve potions and three stones
     ax.set_ylim(0, 1.32)  # room for the legend
     ax.set_yticks([0, 0.25, 0.5, 0.75, 1])
     dress(ax, f"actions in trial {trial + 1}", "number of the action in its trial", "share of episodes")
@@ -105,7 +108,7 @@ def _regret(axes: np.ndarray, dataset: xr.Dataset, trials: np.ndarray) -> None:
 
 
 def several(datasets: Mapping[str, xr.Dataset]) -> Figure:
-    """Agents beside one another: Figure 2 a to e, and Figure 3's difference of log-likelihoods.
+    """Agents beside one another: Figure 2 a to e, and Figure 3's difference of log-likelihoods at the ideal observer's inverse temperature.
 
     Args:
         datasets: by the agents' names.
@@ -117,10 +120,10 @@ def several(datasets: Mapping[str, xr.Dataset]) -> Figure:
     columns = {
         "a) episode score": lambda d: d["score"].values.sum(1),
         "b) potions in trial 1": lambda d: d["potions"].values[:, 0],
-        "c) the same, last trial less first": lambda d: d["potions"].values[:, -1] - d["potions"].values[:, 0],
-        "d) entropy after trial 1, nats": lambda d: np.log(d["worlds"].values[:, 0]),
-        "e) entropy after the episode, nats": lambda d: np.log(d["worlds"].values[:, -1]),
-        "Fig. 3: ln L, paired less unpaired": lambda d: (d["paired_log_likelihood"] - d["unpaired_log_likelihood"]).values,
+        "c) last trial less trial 1": lambda d: d["potions"].values[:, -1] - d["potions"].values[:, 0],
+        "d) nats after trial 1": lambda d: np.log(d["worlds"].values[:, 0]),
+        "e) nats after the episode": lambda d: np.log(d["worlds"].values[:, -1]),
+        "Fig. 3: paired ahead by, nats": lambda d: (d["paired_sharp"] - d["unpaired_sharp"]).values,
     }
     for ax, (title, column) in zip(axes, columns.items(), strict=True):
         for i, name in enumerate(names):
@@ -128,7 +131,9 @@ def several(datasets: Mapping[str, xr.Dataset]) -> Figure:
             error = values.std() / len(values) ** 0.5
             ax.barh(i, values.mean(), 0.72, xerr=error, color=LOOKS[i].color, ecolor=SOFT)
             side, place = ("left", max(values.mean(), 0) + error) if values.mean() > -1e-12 else ("left", max(error, 0))
-            ax.annotate(f"{values.mean():.2f}", (place, i), (5, 0), textcoords="offset points", va="center", ha=side, fontsize=NOTE, color=INK)
+            ax.annotate(
+                f"{values.mean():.2f}", (place, i), (5, 0), textcoords="offset points", va="center", ha=side, fontsize=NOTE, color=INK
+            )
         ax.axvline(0, color=SOFT, linewidth=1)
         low, high = ax.get_xlim()
         ax.set_xlim(low, high + 0.28 * (high - low))

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 KIND = "alchemy-evaluation"
 AGENTS = ("oracle", "ideal_observer", "random_heuristic", "random_action_bot", "uniform", "lookahead_paired", "lookahead_unpaired")
 ACTION_KINDS = probes.KINDS[:4]  # no effect, value up, value down, cauldron: what a log holds
+FIGURE_3 = {"ln L, paired less unpaired, fitted": "log_likelihood", "the same, the ideal observer's temperature": "sharp"}
 PUBLISHED = ("chemistries_published.npz", "published_agent_events.npz")
 Report = Callable[[str, int, int], None]
 
@@ -204,7 +205,9 @@ def evaluate(
     wrong = np.argwhere(done.real & ~done.possible)
     if len(wrong):
         e, t, a = wrong[0].tolist()
-        raise InputError("log", f"one that uses something used already (episode {e}, trial {t}, action {a})", "a log of these very episodes")
+        raise InputError(
+            "log", f"one that uses something used already (episode {e}, trial {t}, action {a})", "a log of these very episodes"
+        )
     values = items.VALUES[done.before]
     kinds = done.kinds
     probed = _probe(episodes, log, rotation)
@@ -220,6 +223,7 @@ def evaluate(
     if models:
         for name, fitted in comparison.compare(episodes.chemistry, episodes.stones, episodes.potions, log).items():
             data |= {f"{name}_beta": ((), fitted.beta), f"{name}_log_likelihood": (("episode",), fitted.log_likelihood)}
+            data[f"{name}_sharp"] = (("episode",), fitted.sharp)
             data["actions"] = (("episode",), fitted.actions)
     if regret_episodes:
         data |= _regrets(episodes, log, min(regret_episodes, len(episodes.numbers)), rotation, report)
@@ -282,5 +286,6 @@ def numbers(dataset: xr.Dataset) -> dict[str, Number]:
         "entropy after the episode": logs_[:, -1],
     }
     if "paired_log_likelihood" in dataset:
-        columns["log-likelihood, paired less unpaired"] = dataset["paired_log_likelihood"].values - dataset["unpaired_log_likelihood"].values
+        for name, variable in FIGURE_3.items():
+            columns[name] = dataset[f"paired_{variable}"].values - dataset[f"unpaired_{variable}"].values
     return {name: Number(float(c.mean()), float(c.std() / len(c) ** 0.5)) for name, c in columns.items()}

@@ -125,7 +125,9 @@ class TestPublished:
                 assert [t.knowledge.worlds for t in trials] == events[f"{agent}/world_states_trial_start"][e].tolist()
                 assert [t.knowledge_after.worlds for t in trials] == events[f"{agent}/world_states_trial_end"][e].tolist()
                 assert [t.score for t in trials] == events[f"{agent}/trial_score"][e].tolist()
-                assert np.allclose([t.knowledge_after.entropy for t in trials], events[f"{agent}/posterior_entropy_trial_end"][e], atol=1e-5)
+                assert np.allclose(
+                    [t.knowledge_after.entropy for t in trials], events[f"{agent}/posterior_entropy_trial_end"][e], atol=1e-5
+                )
 
     @pytest.mark.parametrize("mode", ideal_observer.MODES)
     def test_published_decisions_lose_nothing(self, mode):
@@ -137,7 +139,10 @@ class TestPublished:
                 uses = [d for d in trial.decisions if d.potion != logs.CAULDRON]
                 taken = [(d.knowledge, d.sight, ideal_observer.Action(d.stone, d.colour)) for d in uses]
                 # The uses come first; then everything positive is cashed.
-                end = next(((d.knowledge, d.sight) for d in trial.decisions if d.potion == logs.CAULDRON), (trial.knowledge_after, trial.sight_after))
+                end = next(
+                    ((d.knowledge, d.sight) for d in trial.decisions if d.potion == logs.CAULDRON),
+                    (trial.knowledge_after, trial.sight_after),
+                )
                 for knowledge, sight, action in [*taken, (*end, ideal_observer.STOP)]:
                     lost = agent.value(knowledge, sight).reward - agent.use_value(knowledge, sight, action).reward
                     assert abs(lost) < 1e-9

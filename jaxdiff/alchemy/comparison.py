@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 _LARGEST_BETA = 100.0
 # What fits the published ideal observer's 1,000 episodes with the paired model. At a temperature of their own, agents that act nearly at
-# random fit both models with almost uniform choices and tell them apart by hundredths of a nat; at this one the models make real predictions.
+# random fit both models with almost uniform choices and tell them apart by hundredths of a nat; at this one the models make real
+# predictions.
 OBSERVER_BETA = 0.27
 
 

@@ -1,6 +1,7 @@
-"""Reference agents without understanding: the random heuristic (Wang et al. 2021, appendix, Algorithm 3), DeepMind's code for it, and uniform actions.
+"""Reference agents without understanding: the random heuristic, DeepMind's code for it, and uniform actions.
 
-They remember nothing, so trials are independent: all trials of all episodes are one batch, a step of which is a few look-ups.
+Source: Wang et al. 2021, appendix, Algorithm 3. They remember nothing, so trials are independent: all trials of all episodes are one
+batch, a step of which is a few look-ups.
 
 Axes: E episodes, R trials, T = 20 steps.
 """
@@ -27,7 +28,7 @@ NOTHING = -2  # a container that is none; the cauldron is -1
 
 
 class Table(NamedTuple):
-    """What lies on the table of one trial: latent corners int32 [3] (8: used), latent types int32 [12], which potions are there bool [12]."""
+    """One trial's table: latent corners int32 [3] (8: used), latent types int32 [12], which potions are there bool [12]."""
 
     corners: jax.Array
     types: jax.Array
@@ -49,9 +50,10 @@ def _draw(word: jax.Array, among: jax.Array) -> jax.Array:
 
 
 def algorithm_3(words: jax.Array, table: Table, threshold: int = 1) -> tuple[jax.Array, jax.Array]:
-    """Algorithm 3 to the letter: a random stone, drawn anew at each step, is cashed above the threshold, or when positive and no potion is left.
+    """Algorithm 3 to the letter.
 
-    Otherwise it gets a random potion. Where there is none either, nothing happens.
+    A random stone, drawn anew at each step, is cashed above the threshold, or when positive and no potion is left. Otherwise it gets a
+    random potion. Where there is none either, nothing happens.
     """
     there = table.corners != items.ABSENT
     stone = _draw(words[0], there)

@@ -1,8 +1,8 @@
 """The ideal observer: Bayes-optimal within every trial, exactly, in seconds (Wang et al. 2021, section 3.4 and Algorithm 1).
 
-It keeps the exact posterior over chemistries for the whole episode, and in every trial maximises the expected sum of the positive values that
-stones have at the end, among equals with the fewest expected potions. It looks no further than the trial, as the paper's. The search is in
-`planner` (numba; the extra `planner`); here are situations in, values and actions out.
+It keeps the exact posterior over chemistries for the whole episode, and in every trial maximises the expected sum of the positive values
+that stones have at the end, among equals with the fewest expected potions. It looks no further than the trial, as the paper's. The
+search is in `planner` (numba; the extra `planner`); here are situations in, values and actions out.
 
 Modes: "exact"; "as_published" leaves out the actions that DeepMind's observer left out (its rule for interchangeable potions forgets
 what is known about their partners; it lost 0.014 points an episode).
@@ -144,7 +144,7 @@ class Planner:
         return Value(rest.reward + float(SHOWN_VALUES[sight.shown[stone]]), rest.potions)
 
     def q_values(self, knowledge: Knowledge, sight: Sight) -> np.ndarray:
-        """Expected reward of every action, float64 [3, 7]: stones by slot x colours, and the cauldron last; NaN where there is no such thing.
+        """Expected reward of every action, float64 [3, 7]: stones by slot x colours, and the cauldron last; NaN where there is none.
 
         The rest of the trial is played optimally. Stopping is worth what the positive stones show.
         """

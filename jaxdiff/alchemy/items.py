@@ -4,8 +4,8 @@ Planning never needs to know which slot a potion lies in. There are 18,564 vecto
 stones, a used one included; both are numbered, and everything that can happen to them is looked up in small tables.
 
 Conventions: a corner of the cube is a number 0..7, bit k its coordinate on axis k (1 is +1); `ABSENT` = 8 is a stone that is used.
-A type of potion is 2 x axis + (1 if it moves stones to +1). A colour is 2 x pair + (0 or 1). A map of potions is 8 x rank of the permutation
-"pair -> axis" + direction bits; bit k is 1 where the pair's second colour moves stones to +1 on axis k.
+A type of potion is 2 x axis + (1 if it moves stones to +1). A colour is 2 x pair + (0 or 1). A map of potions is 8 x rank of the
+permutation "pair -> axis" + direction bits; bit k is 1 where the pair's second colour moves stones to +1 on axis k.
 """
 
 from __future__ import annotations

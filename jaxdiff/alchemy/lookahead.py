@@ -1,13 +1,15 @@
-"""Soft-max policies that look one step ahead, with and without knowing that potions come in opposite pairs (Wang et al. 2021, section 4.2, Figure 3).
+"""Soft-max policies that look one step ahead, with and without knowing that potions come in opposite pairs.
 
+Source: Wang et al. 2021, section 4.2, Figure 3.
 Both keep an exact posterior over what potions do and over the graph, predict what each action would do to the stones, and choose with
 probability proportional to exp(inverse temperature x expected sum of stone values); a cashed stone counts with what it paid. "paired" knows
-that two colours are opposites (48 maps of potions); "unpaired" gives each colour one of the six effects independently (6^6 maps, kept exactly: given
-the graph, colours are independent); "bijections" knows that all effects differ (6! maps). They run as agents, and as models of anybody's actions.
+that two colours are opposites (48 maps of potions); "unpaired" gives each colour one of the six effects independently (6^6 maps, kept
+exactly: given the graph, colours are independent); "bijections" knows that all effects differ (6! maps). They run as agents, and as
+models of anybody's actions.
 
 Stones are taken in the aligned frame, that is, the rotation is known. An action is a stone's slot and a container: colours 0..5, or the
-cauldron (6). Potions of one colour are as many actions of equal value. Axes: E episodes, R trials, A actions, G = 109 graphs, H maps of potions.
-Source for what the paper leaves open: none; the choices are those above.
+cauldron (6). Potions of one colour are as many actions of equal value. Axes: E episodes, R trials, A actions, G = 109 graphs, H maps of
+potions. Source for what the paper leaves open: none; the choices are those above.
 """
 
 from __future__ import annotations
@@ -119,7 +121,7 @@ def _model(name: str) -> Maps | Independent:
 
 
 class _Episode(NamedTuple):
-    """What does not change: corner after each potion type int32 [8, 6], type of each colour int32 [6], reflected axes as a bit set int32 []."""
+    """What stays: corner after each potion type int32 [8, 6], type of each colour int32 [6], reflected axes (bits) int32 []."""
 
     effects: jax.Array
     types: jax.Array
@@ -327,7 +329,7 @@ class Lookahead:
         require(np.isfinite(self.beta) and self.beta >= 0, "beta", self.beta, "a number of at least 0")
 
     def play(self, chemistry: Chemistry, stones: ArrayLike, potions: ArrayLike, *, key: jax.Array | None = None) -> played.Play:
-        """Play episodes: chemistry fields int [E], latent stones int [E, R, 3], latent potions int [E, R, 12]; see `heuristics.Heuristic.play`."""
+        """Play episodes: chemistry [E], latent stones int [E, R, 3] and potions int [E, R, 12]; see `heuristics.Heuristic.play`."""
         episode, corners, colours, counts = _episodes(chemistry, stones, potions)
         key = jax.random.key(0) if key is None else key
         return played.Play(*_run(_model(self.model), jnp.float32(self.beta), key, episode, corners, colours, counts))

@@ -2,7 +2,8 @@
 
 Everything an oracle can meet is one table: vector of potion counts x stone multiset x graph -> best reward and fewest potions for it, made
 by dynamic programming over the number of potions. Only a use that moves a stone is ever worth making, and cashing waits till the end.
-Everything is in latent coordinates, where the maps of potions and stones play no part. Renaming axes is a symmetry: 54 of the 165 multisets suffice.
+Everything is in latent coordinates, where the maps of potions and stones play no part. Renaming axes is a symmetry: 54 of the 165
+multisets suffice.
 
 Axes: E episodes (any leading shape), R trials, T = 20 steps. Source: Wang et al., Alchemy (2021), section 3.4 and Algorithm 2.
 """
@@ -56,7 +57,7 @@ def _distinct(corners: np.ndarray) -> list[int]:
 
 
 def _improve(best: np.ndarray, rows: slice, number: int, multiset: int, stone: int, axis: int) -> None:
-    """Let the entries of some counts and one multiset use a potion that moves a stone along an axis, where there is one and the edge exists."""
+    """Let the entries of some counts and one multiset use a potion that moves a stone along an axis, where that is possible."""
     potions, stones, sets = items.potions(), items.stones(), set_tables()
     corner = stones.corners[multiset, stone]
     left = potions.less[rows, 2 * axis + (1 - (corner >> axis & 1))]

@@ -5,8 +5,9 @@ sum of its children, nothing is divided or rounded, and one integer carries both
 
 Two levels. Level 1 knows the maps of potions and stones but not the graph: its beliefs are the 6,544 graph sets. Level 2 knows neither:
 a belief is one graph set (or none) for each of the 48 potion maps, and a bit set of stone maps; in the frame in which stones are
-seen these two are independent for ever. Both keep lower and upper bounds in hash tables and are searched best-first with a threshold that is
-handed down; the upper bounds are the oracle's at level 1 and level 1's at level 2. States equal under renaming of colours and axes are one.
+seen these two are independent for ever. Both keep lower and upper bounds in hash tables and are searched best-first with a threshold
+that is handed down; the upper bounds are the oracle's at level 1 and level 1's at level 2. States equal under renaming of colours and
+axes are one.
 
 Belief and state tables hold for any episode, so they are kept until they are full. Numba on the host: the search is deep, narrow and
 irregular, so that a lock-step device would mostly wait.
@@ -68,7 +69,8 @@ class Memory(NamedTuple):
         slots: hash table of beliefs, int32; 0 is free, else 1 + number.
         symmetries: group elements, int16.
         transition: of belief, corner x 6 + colour: 0 unknown, else its row, int32 [B, 48].
-        rows: beliefs after "no move" and "moved along axis k" (-1 impossible), and group elements that led to their canonical forms, int32 [rows, 8].
+        rows: beliefs after "no move" and "moved along axis k" (-1 impossible), and group elements that led to their canonical forms,
+            int32 [rows, 8].
     """
 
     one: np.ndarray
@@ -110,7 +112,7 @@ def memory(sizes: Sizes) -> Memory:
 
 
 def _zeros(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-    """Zeros in huge pages where the system has them: the tables are read at random, and small pages would miss the processor's page table."""
+    """Zeros, in huge pages where the system has them: tables are read at random, which is slow in small ones."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     if not hasattr(mmap, "MADV_HUGEPAGE"):
         return np.zeros(shape, dtype)
@@ -133,7 +135,7 @@ def best() -> np.ndarray:
 
 
 def work() -> np.ndarray:
-    """A planner's work space, a record: counters, colours' order of first appearance, the stacks of both levels, room for keys and beliefs."""
+    """A planner's work space, a record: counters, colours' order of appearance, the stacks of both levels, keys and beliefs."""
     depth = items.POTIONS + 2
     stack = [
         ("frames", np.int64, (depth, 14)),  # where each search stands, columns as named above
@@ -152,10 +154,10 @@ def work() -> np.ndarray:
 def rules() -> np.ndarray:
     """All look-up tables, a record whose shapes are constants of compilation.
 
-    Beside those of `items` and `graph_sets`: `set_axes` has a last column for `NONE`; `set_image` and `map_image` [8 x 6, ...] are graph sets and
-    potion maps after reflection f, then renaming p; `worth` [256, M] is summed over a set of stone maps; `source` [288, 48] is where entry j
-    of a belief's image under a group element comes from; `stone_map_axes` [6, 256] renames axes in sets of stone maps; `axis_of`, `target_of` [48, 6]
-    are what colours do under each potion map; `upper` [3] are the stone maps under which +1 on an axis is worth more.
+    Beside those of `items` and `graph_sets`: `set_axes` has a last column for `NONE`; `set_image` and `map_image` [8 x 6, ...] are graph
+    sets and potion maps after reflection f, then renaming p; `worth` [256, M] is summed over a set of stone maps; `source` [288, 48] is
+    where entry j of a belief's image under a group element comes from; `stone_map_axes` [6, 256] renames axes in sets of stone maps;
+    `axis_of`, `target_of` [48, 6] are what colours do under each potion map; `upper` [3] are the stone maps under which +1 on an axis is worth more.
     """
     potions, stones, sets = items.potions(), items.stones(), set_tables()
     members = np.arange(256)[:, None] >> np.arange(8) & 1
@@ -193,7 +195,7 @@ def _rank(perms: np.ndarray) -> np.ndarray:
 
 
 def _sources() -> np.ndarray:
-    """The group that leaves the problem as it is: element 6 r + p renames axes by permutation p, and colours as potion map r ^ 7 does, 0 being nothing."""
+    """The group that changes nothing: element 6 r + p renames axes by permutation p and colours as potion map r ^ 7 does."""
     perms, maps = np.array(items.PERMUTATIONS), np.arange(_MAPS)
     axis = perms[maps >> 3]  # [map, pair]
     source = np.empty((_GROUP, _MAPS), np.int16)
@@ -290,7 +292,7 @@ def _next_child(states: np.ndarray, stack: Any, depth: int) -> bool:
 
 @_jit
 def _advance(states: np.ndarray, stack: Any, depth: int) -> int:
-    """Go on until the state is settled (FINISHED), an action is CHOSEN, its child must be known better (DESCEND), or an action is done with (AGAIN)."""
+    """Go on until a state is settled (FINISHED), an action CHOSEN or done with (AGAIN), or a child must be known better (DESCEND)."""
     frame = stack.frames[depth]
     if frame[STAGE] == CHOOSE:
         top, pick = _choose(states, stack, depth)
@@ -562,7 +564,7 @@ def _transition(rules: np.ndarray, work: np.ndarray, mem: Memory, number: int, c
 
 @_jit
 def _key_two(rules: np.ndarray, mem: Memory, number: int, by: int, maps: int, stones: int, counts: int) -> int:
-    """A state's number, the same for all that symmetries make equal; it is given in the frame before group element `by` made its belief canonical."""
+    """A state's number, the same for all that symmetries make equal; given in the frame before element `by` made its belief canonical."""
     r = rules[0]
     p, q = by % 6, (by // 6) ^ 7
     maps, stones, counts = np.int64(r.stone_map_axes[p, maps]), np.int64(r.stone_axes[stones, p]), np.int64(r.mapped[counts, q])

@@ -36,7 +36,7 @@ class Play:
 
 
 class Episodes(NamedTuple):
-    """Episodes that were checked, NumPy int64: chemistry indices [E], stones [E, R, 3], potions [E, R, 12]; E stands for any leading shape."""
+    """Checked episodes, NumPy int64: chemistry indices [E], stones [E, R, 3], potions [E, R, 12]; E is any leading shape."""
 
     graph: np.ndarray
     potion_map: np.ndarray
@@ -60,7 +60,7 @@ def checked(chemistry: Chemistry, stones: ArrayLike, potions: ArrayLike) -> Epis
     )  # fmt: skip
     require(
         stones.shape == (*potions.shape[:-1], items.STONES),
-        "stones", f"an array of shape {stones.shape}", f"[..., trials, {items.STONES}] with the leading axes of potions, {potions.shape[:-1]}",
+        "stones", f"an array of shape {stones.shape}", f"[..., trials, {items.STONES}], leading axes as potions {potions.shape[:-1]}",
     )  # fmt: skip
     fields = []
     for name, count in (("graph", 109), ("potion_map", items.MAPS), ("stone_map", items.CORNERS), ("rotation", 4)):

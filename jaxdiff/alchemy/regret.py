@@ -1,7 +1,8 @@
 """Where an agent loses value, decision by decision, measured against the ideal observer and against the oracle, and to what.
 
 The regret of a decision is what the ideal observer, with everything that the agent could know, expects before it less what it expects
-after it with optimal play; so a trial's regrets plus its luck sum to what was expected at its start less the score. The oracle's regret is the
+after it with optimal play; so a trial's regrets plus its luck sum to what was expected at its start less the score. The oracle's regret
+is the
 same with the chemistry known: potions spent on exploration count as lost there.
 
 Kinds of losing decisions, the first that holds:

@@ -1,9 +1,9 @@
 """What an agent knows and sees in the middle of a trial, for planning on the host.
 
-Knowledge is exact: for each rotation that is still possible one graph set (or none) for each of the 48 maps of potions, and a bit set of stone
-maps. In the frame in which stones are seen after a rotation ("aligned"), these are independent, a priori and for ever, because
-the prior over graphs is invariant under reflections; a stone that moves or stays tells about potions and graph, a value about the stone map.
-A stone map is given here by its reflected axes, f = 7 ^ its index: latent corner = aligned corner ^ f.
+Knowledge is exact: for each rotation that is still possible one graph set (or none) for each of the 48 maps of potions, and a bit set of
+stone maps. In the frame in which stones are seen after a rotation ("aligned"), these are independent, a priori and for ever, because
+the prior over graphs is invariant under reflections; a stone that moves or stays tells about potions and graph, a value about the stone
+map. A stone map is given here by its reflected axes, f = 7 ^ its index: latent corner = aligned corner ^ f.
 
 Source: Wang et al., Alchemy (2021), appendix A.1.
 """
@@ -26,7 +26,7 @@ _PLUS = np.array([bin(c).count("1") for c in range(8)])  # positive coordinates 
 
 @lru_cache
 def corners_seen() -> np.ndarray:
-    """Aligned corner under a supposed rotation of a stone at an aligned corner under the true one, int64 [true, corner, supposed]; -1: not a corner."""
+    """Aligned corner under a supposed rotation of a stone at one under the true one, int64 [true, corner, supposed]; -1: none."""
     supposed = np.einsum("sij,rcj->rcsi", chemistry.rotation_matrices(), chemistry.perceived_features())
     corner = ((supposed > 0) << np.arange(3)).sum(-1)
     return np.where((np.abs(supposed) == 1).all(-1), corner, -1)

@@ -1,7 +1,8 @@
 """Tables that are made once and kept in the user's cache folder.
 
 A file is a header of one page (kind, version, shape, checksum) and the raw numbers, which are mapped into memory: several processes share
-them. A file of another version, cut short or with a wrong checksum is made again; where nothing can be written, the table is made each time.
+them. A file of another version, cut short or with a wrong checksum is made again; where nothing can be written, the table is made each
+time.
 """
 
 from __future__ import annotations

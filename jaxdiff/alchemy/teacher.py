@@ -99,7 +99,8 @@ def _trial(planner: Planner, truth: Truth, number: int, trial: Trial) -> list[tu
         optimal = np.nan_to_num(q, nan=-np.inf) >= best - 1e-9
         rows.append((
             np.int32(number), np.int32(d.trial), np.int32(d.step), observation(d.sight, truth.rotation), d.knowledge.graph_sets,
-            d.knowledge.stone_maps.astype(np.uint8), np.int32(d.knowledge.worlds), q.astype(np.float32), np.float32(stop), np.float32(best), optimal,
+            d.knowledge.stone_maps.astype(np.uint8), np.int32(d.knowledge.worlds), q.astype(np.float32), np.float32(stop), np.float32(best),
+            optimal,
         ))  # fmt: skip
     return rows
 

@@ -29,8 +29,8 @@ HELP = (
 class Play:
     """Play symbolic Alchemy: ten trials with one hidden chemistry, 3 stones and 12 potions each.
 
-    The marker of a stone shows its value; potions change stones; only stones in the cauldron count. With --advice the ideal observer says after
-    every action what it cost. The log has the form of agents' logs: jaxdiff evaluate reads it.
+    The marker of a stone shows its value; potions change stones; only stones in the cauldron count. With --advice the ideal observer
+    says after every action what it cost. The log has the form of agents' logs: jaxdiff evaluate reads it.
 
     Example:
         jaxdiff play alchemy --trials 2 --advice --out me

@@ -1,8 +1,8 @@
 """The reference agents' rows of Wang et al. 2021 beside ours: Table 1, and Figures 2 and 3; and the same on rotated episodes.
 
 The paper's figures have no numbers: what stands in their column is computed from the published events of the very agents. An ideal
-observer's episode score hangs on ties between equally good actions, so two exact observers differ by chance; "within" compares the difference of
-means with three standard errors of the paired difference. Rotated episodes were published by nobody: no first column.
+observer's episode score hangs on ties between equally good actions, so two exact observers differ by chance; "within" compares the
+difference of means with three standard errors of the paired difference. Rotated episodes were published by nobody: no first column.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class TestExactness:
         truth, knowledge, sight = random_trial(rng, 7)
         latent = [int(c) ^ 7 ^ truth.stone_map for c in sight.corners[0]]
         for slot in range(3):
-            colour, colours, corners, shown = int(sight.colours[slot]), sight.colours.copy(), sight.corners.copy(), sight.shown.copy()
+            colour, colours = int(sight.colours[slot]), sight.colours.copy()
             latent[0] = truth.moved(latent[0], colour)
             colours[slot] = -1
             fresh = truth.sight(np.array(latent), np.full(12, -1))

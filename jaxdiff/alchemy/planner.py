@@ -157,7 +157,7 @@ def rules() -> np.ndarray:
     Beside those of `items` and `graph_sets`: `set_axes` has a last column for `NONE`; `set_image` and `map_image` [8 x 6, ...] are graph
     sets and potion maps after reflection f, then renaming p; `worth` [256, M] is summed over a set of stone maps; `source` [288, 48] is
     where entry j of a belief's image under a group element comes from; `stone_map_axes` [6, 256] renames axes in sets of stone maps;
-    `axis_of`, `target_of` [48, 6] are what colours do under each potion map; `upper` [3] are the stone maps under which +1 on an axis is worth more.
+    `axis_of`, `target_of` [48, 6] are what colours do under each potion map; `upper` [3] are the stone maps under which +1 is worth more.
     """
     potions, stones, sets = items.potions(), items.stones(), set_tables()
     members = np.arange(256)[:, None] >> np.arange(8) & 1

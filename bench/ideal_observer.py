@@ -54,7 +54,9 @@ def quick(episodes: study.Episodes, events: Any) -> Table:
     optimum = events["oracle_optimal_trial_score"]
     timing = timed(lambda: oracle.play(*given).scores, 3)
     same = int((np.asarray(oracle.play(*given).scores) == optimum[: len(episodes.numbers)]).sum())
-    table.add(what="oracle", seconds=timing.median, slowest=timing.slowest, result=f"{same} of {10 * len(episodes.numbers)} trial scores equal")
+    table.add(
+        what="oracle", seconds=timing.median, slowest=timing.slowest, result=f"{same} of {10 * len(episodes.numbers)} trial scores equal"
+    )
     for agent in (heuristics.random_heuristic, heuristics.random_action_bot, heuristics.uniform):
         timing = timed(lambda agent=agent: agent.play(*given).scores, 5)
         scores = np.asarray(agent.play(*given).scores).sum(1)
@@ -63,7 +65,9 @@ def quick(episodes: study.Episodes, events: Any) -> Table:
     for name in ("ideal_observer", "baseline"):
         begin = time.perf_counter()
         fits = comparison.compare(*given, logs.published(events, name).of(episodes.numbers))
-        ahead = {kind: float((getattr(fits["paired"], kind) - getattr(fits["unpaired"], kind)).mean()) for kind in ("log_likelihood", "sharp")}
+        ahead = {
+            kind: float((getattr(fits["paired"], kind) - getattr(fits["unpaired"], kind)).mean()) for kind in ("log_likelihood", "sharp")
+        }
         result = f"paired ahead by {ahead['log_likelihood']:.3f} nats (fitted), {ahead['sharp']:.3f} (at the observer's temperature)"
         seconds = time.perf_counter() - begin
         table.add(what=f"Figure 3, {name}", seconds=seconds, slowest=seconds, result=result)
@@ -124,7 +128,12 @@ def exact(episodes: study.Episodes, events: Any, stored: Any) -> Table:
         for e, t, step, loss in lost:
             print(f"  {mode}: episode {e}, trial {t}, step {step} loses {loss:.4f}")
         share = 100 * (1 - len(lost) / count)
-        row(f"decisions, {mode}", len(some.numbers), begin, f"{count - len(lost)} of {count} optimal ({share:.2f} %), slowest trial {slowest:.1f} s")
+        row(
+            f"decisions, {mode}",
+            len(some.numbers),
+            begin,
+            f"{count - len(lost)} of {count} optimal ({share:.2f} %), slowest trial {slowest:.1f} s",
+        )
     return table
 
 

@@ -7,7 +7,7 @@ difference of log-likelihoods is also that of their BIC. Axes as in `lookahead`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -66,7 +66,7 @@ def fit(model: str, choices: lookahead.Choices) -> Fit:
     """The inverse temperature that makes the log most likely, and how likely it is then."""
     from scipy.optimize import minimize_scalar
 
-    found = minimize_scalar(lambda beta: -log_likelihood(choices, beta).sum(), bounds=(0.0, _LARGEST_BETA), method="bounded")
+    found: Any = minimize_scalar(lambda beta: -log_likelihood(choices, beta).sum(), bounds=(0.0, _LARGEST_BETA), method="bounded")
     best = float(found.x)
     likely, sharp = (log_likelihood(choices, beta).sum((1, 2)) for beta in (best, OBSERVER_BETA))
     return Fit(model, best, likely, sharp, (choices.taken >= 0).sum((1, 2)))

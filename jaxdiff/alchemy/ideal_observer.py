@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 MODES = ("exact", "as_published")
 SHOWN_VALUES = np.array([-3, -1, 1, 15])  # of a stone with 0..3 positive coordinates
-_Item, _Result = TypeVar("_Item"), TypeVar("_Result")
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
 
 class Value(NamedTuple):
@@ -343,7 +344,7 @@ class Crew:
         truths = [Truth(*map(int, row)) for row in zip(*(field.reshape(-1) for field in given[:4]), strict=True)]
         trials = given.stones.shape[-2]
         jobs = zip(truths, given.stones.reshape(-1, trials, items.STONES), given.potions.reshape(-1, trials, items.POTIONS), strict=True)
-        done = self.each(lambda planner, job: _play_episode(planner, *job, rotated), jobs)
+        done = self.each(lambda planner, job: _play_episode(planner, job[0], job[1], job[2], rotated), jobs)
         actions = np.array([a for a, _ in done], np.int32).reshape(*lead, trials, played.STEPS)
         return played.Play(actions, np.array([s for _, s in done], np.int32).reshape(*lead, trials))
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import combinations_with_replacement, permutations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -75,7 +75,7 @@ def move_bits(values: np.ndarray, permutation: tuple[int, ...]) -> np.ndarray:
     return sum((values >> k & 1) << p for k, p in enumerate(permutation)) + np.zeros_like(values)
 
 
-def target(potion_map: np.ndarray, colour: np.ndarray) -> np.ndarray:
+def target(potion_map: Any, colour: Any) -> Any:
     """The type of a colour under a map of potions; both broadcast."""
     perms = np.array(PERMUTATIONS)
     axis = perms[potion_map >> 3, colour >> 1]

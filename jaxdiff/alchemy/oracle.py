@@ -93,11 +93,10 @@ def lookups() -> Lookups:
     """Put the tables on the default device (225 MB)."""
     potions, stones, sets = items.potions(), items.stones(), set_tables()
     codes, order = items.codes()
-    return Lookups(
-        jnp.asarray(table().reshape(-1)), *(jnp.asarray(a, jnp.int32) for a in (potions.less, potions.axes, stones.number, stones.least)),
-        jnp.asarray(stones.to_least[:, 0], jnp.int32), jnp.asarray(sets.graph_axes, jnp.int32), jnp.asarray(sets.graph_edges),
-        jnp.asarray(sets.edge, jnp.int32), jnp.asarray(codes, jnp.int32), jnp.asarray(order, jnp.int32),
-    )  # fmt: skip
+    whole = {"less": potions.less, "axes": potions.axes, "number": stones.number, "least": stones.least, "to_least": stones.to_least[:, 0]}
+    whole |= {"graph_axes": sets.graph_axes, "edge": sets.edge, "codes": codes, "order": order}
+    tables = {name: jnp.asarray(array, jnp.int32) for name, array in whole.items()}
+    return Lookups(best=jnp.asarray(table().reshape(-1)), edges=jnp.asarray(sets.graph_edges), **tables)
 
 
 def _best(look: Lookups, counts: jax.Array, corners: jax.Array, graph: jax.Array) -> jax.Array:

@@ -13,6 +13,9 @@ Belief and state tables hold for any episode, so they are kept until they are fu
 irregular, so that a lock-step device would mostly wait.
 """
 
+# Numba gives every integer 64 bits; to a type checker NumPy's integers are no `int`.
+# pyright: reportReturnType=false, reportAssignmentType=false, reportArgumentType=false, reportCallIssue=false
+
 from __future__ import annotations
 
 import contextlib

@@ -62,14 +62,14 @@ def checked(chemistry: Chemistry, stones: ArrayLike, potions: ArrayLike) -> Epis
         stones.shape == (*potions.shape[:-1], items.STONES),
         "stones", f"an array of shape {stones.shape}", f"[..., trials, {items.STONES}], leading axes as potions {potions.shape[:-1]}",
     )  # fmt: skip
-    fields = []
+    fields = {}
     for name, count in (("graph", 109), ("potion_map", items.MAPS), ("stone_map", items.CORNERS), ("rotation", 4)):
         field = _integers(f"chemistry.{name}", getattr(chemistry, name), count, "indices")
         try:
-            fields.append(np.broadcast_to(field, potions.shape[:-2]))
+            fields[name] = np.broadcast_to(field, potions.shape[:-2])
         except ValueError:
             require(False, f"chemistry.{name}", f"an array of shape {field.shape}", f"one index for each episode, {potions.shape[:-2]}")
-    return Episodes(*fields, stones, potions)
+    return Episodes(**fields, stones=stones, potions=potions)
 
 
 def _integers(name: str, value: Any, count: int, what: str) -> np.ndarray:

@@ -61,8 +61,8 @@ def _header(name: str, version: int, shape: tuple[int, ...], dtype: str, checksu
 
 def _write(path: Path, name: str, version: int, table: np.ndarray) -> None:
     with whole(path) as beside, beside.open("wb") as file:
-        file.write(_header(name, version, table.shape, table.dtype.name, zlib.crc32(table)))
-        file.write(table)
+        file.write(_header(name, version, table.shape, table.dtype.name, zlib.crc32(table.data)))
+        file.write(table.data)
 
 
 def _read(path: Path, name: str, version: int, shape: tuple[int, ...], dtype: str) -> np.ndarray | None:
@@ -76,4 +76,4 @@ def _read(path: Path, name: str, version: int, shape: tuple[int, ...], dtype: st
         table = np.memmap(path, dtype, "r", _PAGE, shape)
     except OSError:
         return None
-    return table if header == _header(name, version, shape, dtype, zlib.crc32(table)) else None
+    return table if header == _header(name, version, shape, dtype, zlib.crc32(table.data)) else None

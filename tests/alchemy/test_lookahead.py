@@ -3,7 +3,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxdiff.alchemy import comparison, heuristics, lookahead, logs
+from jaxdiff.alchemy import comparison, heuristics, logs, lookahead
 from jaxdiff.core.errors import InputError
 from tests.alchemy.published import episodes
 from tests.alchemy.reference import load
@@ -18,14 +18,14 @@ def observed():
 
 
 def by_hypotheses(kind, seen):
-    """Probability of moving along each axis from corner 0, for every colour, by listing all maps and graphs that agree with what was seen."""
+    """Probability of moving along each axis from corner 0, for every colour, by listing all maps and graphs that agree."""
     from itertools import product
 
     from jaxdiff.alchemy import graphs
 
     types = lookahead.Maps(kind).types() if kind != "unpaired" else np.array(list(product(range(6), repeat=6)))
     effects = graphs.transitions()
-    weight = np.ones((len(types), 109)) * graphs.prior()
+    weight = np.ones((len(types), 109), np.float32) * graphs.prior().astype(np.float32)
     for corner, colour, after in seen:
         weight *= effects[:, corner, :].T[types[:, colour]] == after
     moves = np.array([[(weight * ((effects[:, 0].T[types[:, c]] ^ 0) == 1 << k)).sum() for k in range(3)] for c in range(6)])

@@ -118,7 +118,7 @@ def exact(episodes: study.Episodes, events: Any, stored: Any) -> Table:
     numbers = stored["episode"][stored["episode"] < len(scores)]
     begin = time.perf_counter()
     chemistries = dict(zip(logs.EPISODE_ARRAYS, (*vars(episodes.chemistry).values(), episodes.stones, episodes.potions), strict=True))
-    values = ideal_observer.root_values_along(chemistries, events, numbers)
+    values = ideal_observer.root_values_along(chemistries, events, numbers)  # pyright: ignore[reportArgumentType]
     row("root values", len(numbers), begin, f"worst error {np.abs(values - stored['expected_trial_value'][: len(numbers)]).max():.1e}")
 
     part = study.Episodes(*(_first(a, 60) for a in (episodes.chemistry, episodes.stones, episodes.potions, episodes.numbers)))

@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from jaxdiff import automata, core, difficulty, plots, populations, studies
+    from jaxdiff import automata, core, difficulty, plots, populations, society, studies
     from jaxdiff.core.errors import InputError as InputError
     from jaxdiff.core.registry import make as make
     from jaxdiff.core.registry import register as register
@@ -25,7 +25,7 @@ _FUNCTIONS = {
     "registered": "jaxdiff.core.registry",
     "rollout": "jaxdiff.core.rollout",
 }
-_MODULES = ("automata", "core", "difficulty", "plots", "populations", "studies")
+_MODULES = ("automata", "core", "difficulty", "plots", "populations", "society", "studies")
 __all__ = (
     "InputError",
     "__version__",
@@ -38,6 +38,7 @@ __all__ = (
     "register",
     "registered",
     "rollout",
+    "society",
     "studies",
 )
 

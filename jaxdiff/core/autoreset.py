@@ -74,7 +74,7 @@ def step_batch(
     if mode == "next_step":
         # An environment whose episode ended last time does not step now: it resets, whatever the action.
         fresh = state.ended
-        reward = jnp.where(fresh, jnp.zeros_like(reward), reward)
+        reward = select(fresh, jnp.zeros_like(reward), reward)
         terminated, truncated = terminated & ~fresh, truncated & ~fresh
     done = terminated | truncated
     info = {**info, "final_observation": obs}

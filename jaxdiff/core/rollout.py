@@ -28,7 +28,7 @@ class Rollout:
     """What a rollout leaves behind.
 
     Attributes:
-        total: sum of rewards over all steps, in the world's reward dtype, [P, B].
+        total: sum of rewards over all steps, in the world's reward dtype, [P, B], or [P, B, m] in a world of m agents.
         state: the environments' states at the end, [P, B, ...].
         memory: the policies' memories at the end, [P, B, ...].
         trajectory: None, or a dict of `obs`, `action`, `reward`, `terminated`, `truncated`, `is_first` and `info`, [T, P, B, ...].
@@ -109,9 +109,7 @@ def _rollout(
     key_reset, key_steps = jax.random.split(key)
     obs, state = reset_batch(env, jax.random.split(key_reset, count * environments), params)
     memories = jax.tree.map(lambda x: jnp.broadcast_to(x, (*batch, *jnp.shape(x))), memory)
-    reward_dtype = jax.eval_shape(env.step_env, key_reset, jax.tree.map(lambda x: x[0], state.env), _any_action(env, params), params)[
-        2
-    ].dtype
+    reward_of_one = jax.eval_shape(env.step_env, key_reset, jax.tree.map(lambda x: x[0], state.env), _any_action(env, params), params)[2]
 
     def body(carry: tuple[Any, BatchState, Any, jax.Array, jax.Array], step_key: jax.Array) -> tuple[Any, Any]:
         obs, state, memories, is_first, total = carry
@@ -140,7 +138,7 @@ def _rollout(
         return (new_obs, new_state, memories, new_first, total + reward), out
 
     first = jnp.ones((count * environments,), jnp.bool_)
-    start = (obs, state, memories, first, jnp.zeros((count * environments,), reward_dtype))
+    start = (obs, state, memories, first, jnp.zeros((count * environments, *reward_of_one.shape), reward_of_one.dtype))
     (obs, state, memories, _, total), trajectory = jax.lax.scan(body, start, jax.random.split(key_steps, steps))
     return Rollout(grid(total), grid(state.env), memories, trajectory)
 

@@ -1,0 +1,125 @@
+"""`jaxdiff evaluate`: what an agent or a log does on Alchemy, and where it loses value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import tyro
+
+from jaxdiff.cli import console
+from jaxdiff.core.errors import InputError, require
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from jaxdiff.studies.reference_agents import Episodes
+
+
+@dataclass(frozen=True)
+class Evaluate:
+    """Evaluate a reference agent or a log on symbolic Alchemy.
+
+    Scores, potions, posterior entropy, kinds of actions, Figure 3's model comparison and, with --regret, where value is lost and to what.
+
+    Examples:
+        jaxdiff evaluate alchemy --agent random_heuristic --episodes published --out results
+        jaxdiff evaluate alchemy --agent ideal_observer --episodes 20 --rotation
+        jaxdiff evaluate alchemy --agent published_agent_events.npz:baseline --episodes published --regret 20
+    """
+
+    world: tyro.conf.Positional[Literal["alchemy"]] = "alchemy"
+    """Which world."""
+    agent: str = "random_heuristic"
+    """oracle, ideal_observer, random_heuristic, random_action_bot, uniform, lookahead_paired, lookahead_unpaired, or a log:
+    FILE.npz with arrays stone and potion, or FILE.npz:AGENT with AGENT/stone and AGENT/potion."""
+    episodes: str = "published"
+    """The word published, published:N for the first N of them, or a number of fresh episodes."""
+    rotation: bool = False
+    """Fresh episodes with rotations."""
+    regret: int = 0
+    """For how many of the first episodes regret is computed, a second or two each."""
+    seed: int = 0
+    """Seed of everything random."""
+    data: Path | None = None
+    """Folder of the published episodes; that of the checkout if not given."""
+    out: Path | None = None
+    """Folder for the results file, the log and the figure; only the table is printed if not given."""
+    json: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """Print the numbers as one line of JSON, last; all other text goes to standard error."""
+
+    def run(self) -> int:
+        """Do it; returns the exit code."""
+        from jaxdiff.studies import reference_agents as study
+
+        folder = console.output_folder(self.out)
+        require(self.regret >= 0, "regret", self.regret, "a number of episodes, 0 for none")
+        episodes = self._episodes()
+        with console.progress() as report:
+            if self.agent in study.AGENTS:
+                log = study.play(self.agent, episodes, self.seed, self.rotation, report)
+            else:
+                log = study.read_log(self.agent)
+                log = log.of(episodes.numbers) if len(log.stone) >= len(episodes.numbers) else log
+            result = study.evaluate(episodes, log, rotation=self.rotation, regret_episodes=self.regret, report=report)
+        screen = console.console(self.json)
+        numbers = study.numbers(result)
+        rows = [[name, console.number(n.mean), console.number(n.error)] for name, n in numbers.items()]
+        rows += [[f"inverse temperature, {m}", console.number(float(result[f"{m}_beta"]), 3), "-"] for m in ("paired", "unpaired")]
+        screen.print(console.table(f"{self.agent} on {len(episodes.numbers)} episodes", ["", "mean", "standard error"], rows))
+        if self.regret:
+            screen.print(_losses(result))
+        for path in self._write(folder, result, log) if folder is not None else []:
+            screen.print(f"wrote {path}", soft_wrap=True)
+        if self.json:
+            lost = {} if not self.regret else dict(zip(result["loss"].values.tolist(), result["regret"].values.mean(0).sum(0), strict=True))
+            console.print_json({"agent": self.agent, "numbers": {k: [n.mean, n.error] for k, n in numbers.items()}, "regret": lost})
+        return 0
+
+    def _episodes(self) -> Episodes:
+        from jaxdiff.studies import reference_agents as study
+
+        kind, _, count = self.episodes.partition(":")
+        try:
+            if kind == "published":
+                require(not self.rotation, "rotation", True, "only with fresh episodes: the published ones have none")
+                return study.published(study.data_folder(self.data), int(count) if count else 1000)[0]
+            return study.drawn(int(self.episodes), self.seed, self.rotation)
+        except ValueError as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError("episodes", self.episodes, "published, published:N or a number") from error
+
+    def _write(self, folder: Path, result: xr.Dataset, log: object) -> list[Path]:
+        import numpy as np
+
+        from jaxdiff.alchemy.logs import Log
+        from jaxdiff.core.files import whole
+        from jaxdiff.plots import alchemy_agents
+        from jaxdiff.studies.reference_agents import KIND
+        from jaxdiff.sweep import labelled
+
+        assert isinstance(log, Log)
+        with whole(folder / "log.npz") as beside, beside.open("wb") as file:
+            np.savez_compressed(file, stone=log.stone, potion=log.potion)
+        name = Path(self.agent.split(":")[0]).name if ".npz" in self.agent else self.agent
+        figures = console.save_figures(
+            folder, {"agent": alchemy_agents.agent(result, self.agent.split(":")[-1] if ":" in self.agent else name)}
+        )
+        return [labelled.save(result, folder / "evaluation", KIND), folder / "log.npz", *figures]
+
+
+def _losses(result: xr.Dataset) -> object:
+    mean = result["regret"].values.mean(0)
+    total = mean.sum(0)
+    rows = [
+        [name, console.number(mean[0, k]), console.number(mean[-1, k]), console.number(total[k])]
+        for k, name in enumerate(result["loss"].values.tolist())
+    ]
+    rows.append(["all", console.number(mean[0].sum()), console.number(mean[-1].sum()), console.number(total.sum())])
+    return console.table(
+        f"points lost against the ideal observer, {result.sizes['regret_episode']} episodes",
+        ["to what", "trial 1", "last trial", "episode"],
+        rows,
+    )

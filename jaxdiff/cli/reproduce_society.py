@@ -1,0 +1,133 @@
+"""`jaxdiff reproduce society`: the figures of the paper on social environments, in three columns."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from jaxdiff.cli import console
+from jaxdiff.core.files import whole
+
+if TYPE_CHECKING:
+    from jaxdiff.society.evolution import History
+    from jaxdiff.studies.social_difficulty import Related
+    from jaxdiff.studies.society import Results, Settings
+    from jaxdiff.studies.society_rows import Row
+
+MARK = {True: "inside", False: "OUTSIDE", None: "(informational)"}
+
+
+def run(settings: Settings, out: Path | None, as_json: bool) -> int:
+    """Run, print, write; returns the exit code.
+
+    Args:
+        settings: what to run.
+        out: folder for rows, curves and figures, if any.
+        as_json: print the rows as one line of JSON, last.
+    """
+    from jaxdiff.studies import social_difficulty, society, society_rows
+
+    folder = console.output_folder(out)
+    with console.progress() as report:
+        results = society.run(settings, report)
+        related = social_difficulty.relate(results, progress=report)
+        history = society.evolve(results, progress=report)
+    rows = society_rows.rows(results)
+    screen = console.console(as_json)
+    for figure in dict.fromkeys(row.figure for row in rows):
+        screen.print(_table(figure, [row for row in rows if row.figure == figure]))
+    screen.print(_rates(results))
+    screen.print(_needed(results))
+    screen.print(_related(related))
+    screen.print(_generations(history))
+    judged = [row for row in rows if row.inside is not None]
+    inside = sum(bool(row.inside) for row in judged)
+    screen.print(f"{inside} of {len(judged)} judged rows are within tolerance; {len(rows) - len(judged)} rows are informational")
+    for path in _write(folder, results, related, history, rows) if folder is not None else []:
+        screen.print(f"wrote {path}", soft_wrap=True)
+    if as_json:
+        console.print_json(
+            {"study": "society", **_about(results), "rows": [r.as_dict() for r in rows], "inside": inside, "judged": len(judged)}
+        )
+    return 0
+
+
+def _table(figure: str, rows: list[Row]) -> object:
+    columns = ["quantity", "reading", "paper", "here", "difference", "95 % interval", "agrees from..to", "within"]
+    cells = [
+        [
+            row.quantity,
+            row.reading,
+            row.paper,
+            console.number(row.here, 3),
+            "-" if row.difference is None else console.number(row.difference, 3),
+            f"{console.number(row.low, 3)} .. {console.number(row.high, 3)}",
+            "" if row.inside is None else f"{row.least:g} .. {row.most:g}",
+            MARK[row.inside],
+        ]
+        for row in rows
+    ]
+    return console.table(f"Figure {figure}", columns, cells)
+
+
+def _rates(results: Results) -> object:
+    cells = [
+        [kind, *(f"{value:g}" for value in vars(found.best).values()), console.number(float(found.score.max()), 3), str(len(found.rates))]
+        for kind, found in results.tuned.items()
+    ]
+    names = ["learner", "alpha", "gamma", "beta", "epsilon", "initial", "score alone", "combinations"]
+    return console.table("Rates tuned on isolated sessions", names, cells)
+
+
+def _needed(results: Results) -> object:
+    from jaxdiff.studies import society
+
+    cells = []
+    for name, curves in results.curves.items():
+        needed = society.sessions_needed(curves)
+        cells.append([name, ", ".join(f"{k} {n:,}" for k, n in zip(curves.scenario.agents, needed, strict=True))])
+    return console.table("Sessions for a 95 % interval of +-.01 around a score", ["scenario", "sessions"], cells)
+
+
+def _related(related: Related) -> object:
+    cells = [
+        [measure, *(f"{console.number(rho)} [{console.number(low)}, {console.number(high)}]" for rho, low, high in row)]
+        for measure, row in zip(related.measures, related.correlation, strict=True)
+    ]
+    title = f"Rank correlation of an environment's difficulty for pattern agents with scores in it ({related.environments} environments)"
+    return console.table(title, ["measure", *related.scores], cells)
+
+
+def _generations(history: History) -> object:
+    """Scores of the probes by generation, and whether the first step is a leap."""
+    mean, half = history.curve()
+    leap, leap_half = history.leaps()
+    names = ["alone", *(f"generation {g}" for g in range(len(mean) - 1))]
+    cells = [[name, *(f"{m:.3f} +- {h:.3f}" for m, h in zip(*row, strict=True))] for name, *row in zip(names, mean, half, strict=True)]
+    for title, i in (("change, alone to 0", 0), ("change, 0 to 1", 1)):
+        cells.append([title, *(f"{m:.3f} +- {h:.3f}" for m, h in zip(leap[i], leap_half[i], strict=True))])
+    s = history.settings
+    title = f"Darwin-Wallace generations: {s.environments} environments, {s.agents} others, {s.steps:,} steps"
+    return console.table(title, ["point", *s.probes], cells)
+
+
+def _about(results: Results) -> dict[str, Any]:
+    tuned = {kind: vars(found.best) for kind, found in results.tuned.items()}
+    collisions = {name: float(c.collisions.mean()) for name, c in results.curves.items() if c.hashed}
+    return {"settings": vars(results.settings), "tuned": tuned, "mean_collisions_in_a_session": collisions}
+
+
+def _write(folder: Path, results: Results, related: Related, history: History, rows: list[Row]) -> list[Path]:
+    from jaxdiff.plots import society as plots
+
+    with whole(folder / "rows.json") as beside:
+        beside.write_text(json.dumps({**_about(results), "rows": [row.as_dict() for row in rows]}, indent=1) + "\n")
+    generations = {name: getattr(history, name) for name in ("alone", "probe", "reward", "share", "length")}
+    arrays = {f"{name}/{which}": getattr(c, which) for name, c in results.curves.items() for which in ("own", "learnt", "collisions")}
+    with whole(folder / "curves.npz") as beside, beside.open("wb") as file:
+        np.savez_compressed(file, **arrays, complexity=results.complexity, **{f"evolution/{k}": v for k, v in generations.items()})
+    figures = {**plots.paper_figures(results, related), "evolution": plots.evolution(history)}
+    return [folder / "rows.json", folder / "curves.npz", *console.save_figures(folder, figures)]

@@ -1,0 +1,1 @@
+"""Environment class Lambda, its agents, and how the other agents change difficulty."""

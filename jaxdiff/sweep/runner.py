@@ -130,7 +130,9 @@ def _fill(job: Job, store: stores.Store, batch: int | None, devices: Devices, ho
 
 def _await(job: Job, store: stores.Store, hosts: Hosts) -> None:
     """Until the other hosts have done their parts too."""
-    left = [task for task in job.tasks() if task not in hosts.share(job.tasks())] if hosts.count > 1 else []
+    every = job.tasks()
+    mine = {task.name for task in hosts.share(every)}
+    left = [task for task in every if task.name not in mine]
     while left := [task for task in left if not store.whole(task.regions)]:
         gone = hosts.absent(store.path)
         if gone and not all(store.whole(task.regions) for task in left):

@@ -30,7 +30,7 @@ DATA = Path(__file__).resolve().parents[1] / "tests" / "data" / "alchemy"
 RECORDED_REFERENCE = 1000.0  # steps a second of dm_alchemy on one core, as reported with its data; not measured here
 
 
-def loop(env: world.Alchemy, environments: int, steps: int, *, write: bool, mode: Any = "same_step") -> Any:
+def loop(env: world.Alchemy, environments: int, steps: int, *, write: bool) -> Any:
     """A compiled run of B environments: `steps` random actions, auto-reset, observations written or summed; and its compile time."""
     params = env.default_params
     key, start = jax.random.split(jax.random.key(0))
@@ -43,7 +43,7 @@ def loop(env: world.Alchemy, environments: int, steps: int, *, write: bool, mode
         def body(carry: Any, now: tuple[jax.Array, jax.Array]) -> Any:
             state, total, seen = carry
             action, key = now
-            obs, state, reward, *_ = step_batch(env, key, state, action, params, mode=mode)
+            obs, state, reward, *_ = step_batch(env, key, state, action, params)
             seen = seen if write else seen + obs @ readout
             return (state, total + reward, seen), obs if write else None
 
@@ -55,9 +55,9 @@ def loop(env: world.Alchemy, environments: int, steps: int, *, write: bool, mode
     return program
 
 
-def speed(env: world.Alchemy, *, write: bool, steps: int = STEPS, threads: int, mode: Any = "same_step") -> tuple[float, Timing]:
+def speed(env: world.Alchemy, *, write: bool, steps: int = STEPS, threads: int) -> tuple[float, Timing]:
     """Steps a second of the whole batch, and the timing of one run."""
-    call, seconds = loop(env, ENVIRONMENTS // threads, steps, write=write, mode=mode)
+    call, seconds = loop(env, ENVIRONMENTS // threads, steps, write=write)
     with ThreadPoolExecutor(threads) as pool:
 
         def everywhere() -> list[Any]:
@@ -73,21 +73,21 @@ def bytes_of(env: world.Alchemy) -> int:
     return sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(state))
 
 
-def by_hand(env: world.Alchemy, steps: int = 5000) -> float:
+def by_hand(step: Any, steps: int = 2000) -> float:
     """Steps a second of a jitted step driven from Python, keys split beforehand, nothing read back inside the loop."""
-    params = env.default_params
-    step = jax.jit(env.step)
     keys = list(jax.random.split(jax.random.key(0), steps))
+    env = world.Alchemy()
     actions = [jnp.int32(a) for a in np.random.default_rng(0).integers(0, env.actions, steps)]
+    call = jax.jit(step)
 
     def run() -> Any:
-        _, state = env.reset(jax.random.key(1), params)
+        _, state = env.reset(jax.random.key(1))
         reward = None
         for key, action in zip(keys, actions, strict=True):
-            _, state, reward, *_ = step(key, state, action, params)
+            _, state, reward, *_ = call(key, state, action)
         return reward
 
-    return steps / timed(run, 3).median
+    return steps / timed(run, 10).median
 
 
 def probing() -> tuple[float, float]:
@@ -137,12 +137,19 @@ def main() -> None:
         rate, took = speed(env, write=write, steps=steps, threads=threads)
         slowest = ENVIRONMENTS // threads * threads * steps / took.slowest
         table.add(**{"what": what, "steps/s": rate, "slowest": slowest, "compile s": took.compile, "bytes each": bytes_of(env)})
-    without, _ = speed(world.Alchemy(), write=False, threads=threads, mode="disabled")
-    with_reset, _ = speed(world.Alchemy(), write=False, threads=threads)
+    # All environments' episodes end together: runs of one step less than an episode never reset, runs of five episodes do so five times.
+    env = world.Alchemy()
+    episode = env.trials * env.steps
+    without, _ = speed(env, write=False, steps=episode - 1, threads=threads)
+    with_reset, _ = speed(env, write=False, steps=5 * episode, threads=threads)
     rival, whose = reference()
     other = Table("other claims", ("what", "value"))
     other.add(what="auto-reset, share of the time of a step (observations summed)", value=1 - with_reset / without)
-    other.add(what="one environment, a jitted step driven from Python (steps/s)", value=by_hand(world.Alchemy()))
+    other.add(what="one environment, jit(env.step) driven from Python, auto-reset (steps/s)", value=by_hand(env.step))
+    other.add(
+        what="one environment, jit(env.step_env) driven from Python, no auto-reset (steps/s)",
+        value=by_hand(lambda key, state, action: env.step_env(key, state, action, env.default_params)),
+    )
     took, compiling = probing()
     other.add(what="all probes of 1,000 published episodes (s)", value=took)
     other.add(what="the same, compilation (s)", value=compiling)

@@ -47,16 +47,25 @@ class Chemistry:
     rotation: Any
 
     def __post_init__(self) -> None:
-        kinds = (int, np.integer, np.ndarray, jax.Array, list, tuple)
-        leaves = {name: getattr(self, name) for name in SIZES}
-        if any(isinstance(x, Tracer) or not isinstance(x, kinds) for x in leaves.values()):
-            return  # inside a transformation, where leaves may be anything
-        for name, value in leaves.items():
-            allowed = f"integers from 0 to {SIZES[name] - 1}"
-            numbers = as_array(name, value, allowed)
-            require(np.issubdtype(numbers.dtype, np.integer), name, value, allowed)
-            wrong = numbers[(numbers < 0) | (numbers >= SIZES[name])]
-            require(wrong.size == 0, name, wrong.flat[0] if wrong.size else None, allowed)
+        # Arrays on a device are what transformations rebuild at every step: reading them back here would cost more than the step.
+        if all(isinstance(getattr(self, name), int | np.integer | np.ndarray | list | tuple) for name in SIZES):
+            check(self)
+
+
+def check(chemistry: Chemistry) -> None:
+    """Refuse numbers out of range, also those on a device, which are not looked at when a chemistry is made.
+
+    Raises:
+        InputError: a field is not integer, or out of range. Traced fields are passed over.
+    """
+    for name, size in SIZES.items():
+        value, allowed = getattr(chemistry, name), f"integers from 0 to {size - 1}"
+        if isinstance(value, Tracer):
+            continue
+        numbers = as_array(name, value, allowed)
+        require(np.issubdtype(numbers.dtype, np.integer), name, value, allowed)
+        wrong = numbers[(numbers < 0) | (numbers >= size)]
+        require(wrong.size == 0, name, wrong.flat[0] if wrong.size else None, allowed)
 
 
 def as_int32(chemistry: Chemistry) -> Chemistry:

@@ -219,8 +219,9 @@ class Alchemy(Environment[State, Params]):
             key: only needed where `see` draws what is shown; consumed.
 
         Raises:
-            InputError: shapes do not fit this environment, corners beyond 8, types beyond 6, or a key is missing.
+            InputError: a chemistry out of range, shapes do not fit this environment, corners beyond 8, types beyond 6, or a key is missing.
         """
+        chem.check(chemistry)
         self._check_items("stones", stones, self.stones, layout.STONES, layout.NO_STONE)
         self._check_items("potions", potions, self.potions, layout.POTIONS, layout.NO_POTION)
         require(key is not None or not inputs.is_drawn(self.see), "key", None, "a key, since `see` draws what an episode shows")

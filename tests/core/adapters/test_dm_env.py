@@ -26,6 +26,18 @@ class TestContract(test_utils.EnvironmentTestMixin, absltest.TestCase):
             yield np.array([i % 3, i % 4], spec.dtype)
 
 
+class TestContractOfAlchemy(test_utils.EnvironmentTestMixin, absltest.TestCase):
+    """The same of Alchemy, in the form that code written for DeepMind's symbolic environment expects."""
+
+    def make_object_under_test(self):
+        return World(*jaxdiff.make("Alchemy-v0", trials=2, steps=STEPS), observation="symbolic_obs", seed=1)
+
+    def make_action_sequence(self):
+        spec = self.environment.action_spec()
+        for i in range(3 * 2 * STEPS):
+            yield np.asarray(7 * i % 40, spec.dtype)
+
+
 def test_an_episode_and_the_next():
     env = World(*jaxdiff.make("SAECA-v0", width=9, steps=STEPS), observation="symbolic_obs", flatten=True)
     assert list(env.observation_spec()) == ["symbolic_obs"]

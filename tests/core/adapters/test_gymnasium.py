@@ -20,10 +20,12 @@ def made():
     return jaxdiff.make("SAECA-v0", width=9, steps=STEPS)
 
 
-def test_gymnasiums_own_checker_passes():
+@pytest.mark.parametrize("name", ["SAECA-v0", "Alchemy-v0"])
+def test_gymnasiums_own_checker_passes(name):
+    options = {"width": 9, "steps": STEPS} if name == "SAECA-v0" else {"trials": 2, "steps": STEPS}
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*Not able to test alternative render modes.*")  # it wants gymnasium.make
-        check_env(World(*made(), render_mode="rgb_array"))
+        check_env(World(*jaxdiff.make(name, **options), render_mode="rgb_array"))
 
 
 @pytest.mark.parametrize(("mode", "theirs"), [("same_step", AutoresetMode.SAME_STEP), ("next_step", AutoresetMode.NEXT_STEP)])

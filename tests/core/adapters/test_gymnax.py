@@ -119,10 +119,14 @@ def test_bad_input():
         from_gymnax(env)
 
 
-def test_a_learner_written_for_five_values_trains(five):
+@pytest.mark.parametrize(
+    ("name", "options", "steps", "rate"),
+    [("SAECA-v0", {"width": 9, "steps": STEPS}, STEPS, 0.3), ("Alchemy-v0", {"trials": 1}, 20, 0.03)],
+)
+def test_a_learner_written_for_five_values_trains(name, options, steps, rate):
     """A small actor-critic in the manner of purejaxrl: vmapped reset and step, typed keys, everything in one jitted scan."""
-    env, params = five
-    count, steps, updates = 16, STEPS, 10
+    env, params = to_gymnax(*jaxdiff.make(name, **options), values=5)
+    count, updates = 16, 10
     sizes = (int(np.prod(env.observation_space(params).shape)), env.action_space(params).n)
 
     def policy(weights, observation):
@@ -149,7 +153,7 @@ def test_a_learner_written_for_five_values_trains(five):
             return total, (last, after, reward.mean(), done)
 
         gradient, (observation, state, reward, done) = jax.grad(loss, has_aux=True)(weights)
-        return (jax.tree.map(lambda w, g: w - 0.3 * g, weights, gradient), observation, state), (reward, done)
+        return (jax.tree.map(lambda w, g: w - rate * g, weights, gradient), observation, state), (reward, done)
 
     keys = jax.random.split(jax.random.key(0), 5)
     weights = {

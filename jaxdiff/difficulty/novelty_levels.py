@@ -1,0 +1,113 @@
+"""A novelty over many levels: mean difficulty with intervals, the floor that chance alone gives, and the paper's classes.
+
+Two independent samples of the solutions of one and the same world are some distance apart. That floor is measured (a world against
+itself) and taken off. Axes: levels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from jaxdiff.core.errors import require, require_integer
+from jaxdiff.difficulty.novelty import Novelty
+
+HARD = 0.3  # the paper: easy up to 0, medium up to here
+NO_NOVELTY = "indistinguishable from no novelty"
+UNDETERMINED = "undetermined"
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean over levels.
+
+    Attributes:
+        value: the mean.
+        low, high: ends of its bootstrap interval; the value itself where there is one level only, or all are equal.
+    """
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A novelty over levels.
+
+    Attributes:
+        levels: levels that count.
+        undetermined: levels left out because nobody solved them, before or after.
+        d, size, shift, reverse: see `novelty.Novelty`; None where no level counts.
+        floor: D of the world against itself; None where it was not measured.
+        excess: D less the floor of the same level.
+        verdict: "easy", "medium", "hard", by the excess where there is one, else by D; `NO_NOVELTY` where the interval of the excess
+            covers 0; `UNDETERMINED` where no level counts.
+    """
+
+    levels: int
+    undetermined: int
+    d: Mean | None
+    size: Mean | None
+    shift: Mean | None
+    reverse: Mean | None
+    floor: Mean | None
+    excess: Mean | None
+    verdict: str
+
+
+def over_levels(
+    novelties: Sequence[Novelty], floor: Sequence[Novelty] | None = None, *, resamples: int = 2000, level: float = 0.95, seed: int = 0
+) -> Summary:
+    """Means over levels, with percentile bootstrap intervals.
+
+    Args:
+        novelties: of each level.
+        floor: of each level in the same order, the world before against itself, independently sampled with the same budget.
+        resamples: how often levels are drawn anew.
+        level: of the intervals.
+        seed: of the resampling.
+
+    Raises:
+        InputError: no levels, a floor of another number of levels, no resamples, a level outside 0..1.
+    """
+    require(len(novelties) > 0, "novelties", "empty", "at least one level")
+    require(floor is None or len(floor) == len(novelties), "floor", f"of {len(floor or ())} levels", f"of {len(novelties)}, like novelties")
+    require_integer("resamples", resamples, 1)
+    require(0 < level < 1, "level", level, "between 0 and 1")
+    counts = np.array([not n.undetermined for n in novelties])
+    if floor is not None:
+        counts &= np.array([not n.undetermined for n in floor])
+    used = np.flatnonzero(counts)
+    left_out = len(novelties) - len(used)
+    if not len(used):
+        return Summary(0, left_out, None, None, None, None, None, None, UNDETERMINED)
+
+    def mean(values: np.ndarray) -> Mean:
+        value = float(values.mean())
+        if len(values) == 1 or np.ptp(values) == 0:
+            return Mean(value, value, value)
+        found = stats.bootstrap(
+            (values,), np.mean, n_resamples=resamples, confidence_level=level, method="percentile", rng=np.random.default_rng(seed)
+        )
+        return Mean(value, float(found.confidence_interval.low), float(found.confidence_interval.high))
+
+    def of(each: Sequence[Novelty], name: str) -> np.ndarray:
+        return np.array([getattr(each[i], name) for i in used], np.float64)
+
+    d = of(novelties, "d")
+    parts = [mean(of(novelties, name)) for name in ("size", "shift", "reverse")]
+    if floor is None:
+        return Summary(len(used), left_out, mean(d), *parts, None, None, _class_of(d.mean()))
+    chance = of(floor, "d")
+    excess = mean(d - chance)
+    verdict = NO_NOVELTY if excess.low <= 0 <= excess.high else _class_of(excess.value)
+    return Summary(len(used), left_out, mean(d), *parts, mean(chance), excess, verdict)
+
+
+def _class_of(d: float) -> str:
+    """The paper's class of a distance (its section on evaluation)."""
+    return "easy" if d <= 0 else "medium" if d <= HARD else "hard"

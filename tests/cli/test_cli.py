@@ -59,7 +59,7 @@ def test_json_is_the_last_line_and_alone_on_standard_output(capsys):
 def test_list_and_doctor(capsys):
     assert run("list", "--json") == 0
     worlds = json.loads(capsys.readouterr().out.splitlines()[-1])["worlds"]
-    assert [w["name"] for w in worlds] == ["Alchemy-v0", "SAECA-v0"]
+    assert [w["name"] for w in worlds] == ["Alchemy-v0", "Lambda-v0", "SAECA-v0"]
     assert worlds[1]["options"]["width"] == 21
     assert run("doctor", "--json") == 0
     report = json.loads(capsys.readouterr().out.splitlines()[-1])

@@ -6,9 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from jaxdiff.cli import console
+from jaxdiff.cli import console, pieces
 from jaxdiff.core.files import whole
 
 if TYPE_CHECKING:
@@ -25,16 +23,17 @@ def run(settings: Settings, out: Path | None, as_json: bool) -> int:
 
     Args:
         settings: what to run.
-        out: folder for rows, curves and figures, if any.
+        out: folder for rows, curves and figures, if any; what a stopped run has left there is not run again.
         as_json: print the rows as one line of JSON, last.
     """
     from jaxdiff.studies import social_difficulty, society, society_rows
 
     folder = console.output_folder(out)
     with console.progress() as report:
-        results = society.run(settings, report)
-        related = social_difficulty.relate(results, progress=report)
-        history = society.evolve(results, progress=report)
+        keep = society.forget if folder is None else pieces.keeper(folder / "runs")
+        results = society.run(settings, report, keep)
+        related = social_difficulty.relate(results, progress=report, keep=keep)
+        history = society.evolve(results, progress=report, keep=keep)
     rows = society_rows.rows(results)
     screen = console.console(as_json)
     for figure in dict.fromkeys(row.figure for row in rows):
@@ -125,9 +124,5 @@ def _write(folder: Path, results: Results, related: Related, history: History, r
 
     with whole(folder / "rows.json") as beside:
         beside.write_text(json.dumps({**_about(results), "rows": [row.as_dict() for row in rows]}, indent=1) + "\n")
-    generations = {name: getattr(history, name) for name in ("alone", "probe", "reward", "share", "length")}
-    arrays = {f"{name}/{which}": getattr(c, which) for name, c in results.curves.items() for which in ("own", "learnt", "collisions")}
-    with whole(folder / "curves.npz") as beside, beside.open("wb") as file:
-        np.savez_compressed(file, **arrays, complexity=results.complexity, **{f"evolution/{k}": v for k, v in generations.items()})
     figures = {**plots.paper_figures(results, related), "evolution": plots.evolution(history)}
-    return [folder / "rows.json", folder / "curves.npz", *console.save_figures(folder, figures)]
+    return [folder / "rows.json", *console.save_figures(folder, figures)]

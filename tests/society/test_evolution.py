@@ -35,7 +35,7 @@ def test_shapes_and_meaning(history):
 
 
 def test_the_same_seed_gives_the_same_history(history):
-    again = evolution.evolve(SETTINGS, seed=1, workers=1)
+    again = evolution.evolve(SETTINGS, seed=1)
     np.testing.assert_array_equal(again.probe, history.probe)
     np.testing.assert_array_equal(again.reward, history.reward)
 

@@ -140,7 +140,7 @@ def run(settings: Settings, progress: Progress | None = None, keep: Keep = forge
     Args:
         settings: what to run.
         progress: called with (what, done, in all).
-        keep: called with the name of each piece, what it depends on (plain values) and a function that makes it, named arrays; returns them.
+        keep: called with the name of each piece, what it depends on (plain values) and a function that makes its arrays; returns them.
     """
     tuned = tune(settings, progress, keep) if settings.tune_sessions else {}
     default = Reading("reference rates", {})

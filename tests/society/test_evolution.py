@@ -62,6 +62,7 @@ def test_base_distribution_prefers_simple_patterns():
     np.testing.assert_allclose(share, expected / expected.sum(), atol=0.015)
 
 
+@pytest.mark.slow
 def test_tuner_orders_rates():
     """No learning at all must lose against learning."""
     found = tuning.tune("q_learning", {"alpha": [0.0, 0.3], "initial": [0.5]}, 40, 1000, distribution=SMALL)

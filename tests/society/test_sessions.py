@@ -183,6 +183,7 @@ def test_agents_by_hand():
     assert agents.pattern(seen, jnp.array([4, 1]), jnp.int32(2), jnp.int32(2)).tolist() == [False, True, False]
 
 
+@pytest.mark.slow
 def test_random_agents_are_balanced():
     """A random agent alone scores 0 within four standard errors; bench/society.py states it over 100,000 sessions."""
     curves = scenarios.run(scenarios.isolated("random", 200), 2000, window=200)

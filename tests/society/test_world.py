@@ -49,7 +49,7 @@ def test_strong_connection_is_noticed():
 
 def test_protocol_with_an_agent_axis():
     env, params = jaxdiff.make("Lambda-v0", agents=3, steps=4)
-    obs, state = env.reset(jax.random.key(0), params)
+    obs, state = jax.jit(env.reset)(jax.random.key(0), params)
     assert obs.shape == (3, 5) == (3, len(env.observation_entries(params)))
     assert all(bool(env.observation_space(params).contains(o)) for o in obs)
     assert int(obs[0, 0]) != int(obs[0, 1]), "Good and Evil start apart"
@@ -69,10 +69,14 @@ def test_protocol_with_an_agent_axis():
 @pytest.mark.parametrize("mode", autoreset.MODES)
 def test_batches_and_rollouts_of_many_agents(mode):
     env, params = jaxdiff.make("Lambda-v0", agents=2, cells=4, steps=3)
-    _, batch = autoreset.reset_batch(env, jax.random.split(jax.random.key(0), 5), params)
-    *_, reward, _, _, _ = autoreset.step_batch(
-        env, jax.random.split(jax.random.key(1), 5), batch, jnp.zeros((5, 2), jnp.int32), params, mode=mode
-    )
+
+    @jax.jit
+    def start_and_step(key):
+        keys = jax.random.split(key, (2, 5))
+        _, batch = autoreset.reset_batch(env, keys[0], params)
+        return autoreset.step_batch(env, keys[1], batch, jnp.zeros((5, 2), jnp.int32), params, mode=mode)
+
+    *_, reward, _, _, _ = start_and_step(jax.random.key(0))
     assert reward.shape == (5, 2)
 
     out = jaxdiff.rollout(

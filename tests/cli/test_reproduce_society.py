@@ -16,7 +16,15 @@ def test_tables_rows_and_figures(tmp_path, capsys):
     shown = json.loads(captured.out.splitlines()[-1])
     assert shown["study"] == "society"
     assert shown["judged"] == sum(row["inside"] is not None for row in shown["rows"])
-    for words in ("Figure 2 right", "Figure 6", "Sessions for a 95 % interval", "Rates tuned", "change, 0 to 1", "judged rows"):
+    said = (
+        "Figure 2 right",
+        "Figure 6",
+        "Sessions for a 95 % interval",
+        "Rates tuned",
+        "first selection (generation 0 to 1)",
+        "judged rows",
+    )
+    for words in said:
         assert words in captured.err
     names = {path.name for path in tmp_path.iterdir()}
     assert {"rows.json", "runs", "difficulty.png", "evolution.png", "figure_05_teams.png"} <= names

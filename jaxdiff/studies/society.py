@@ -28,8 +28,8 @@ Piece = Mapping[str, np.ndarray]
 Keep = Callable[[str, Mapping[str, Any], Callable[[], Piece]], Piece]
 GRID: Mapping[str, tuple[float, ...]] = {
     "alpha": (0.05, 0.2, 0.4),
-    "gamma": (0.35, 0.7),
-    "epsilon": (0.01, 0.05),
+    "gamma": (0.35, 0.7, 0.9),
+    "epsilon": (0.003, 0.01, 0.05),
     "initial": (0.5, 1.0, 2.0),
 }
 BETAS = (0.05, 0.3)

@@ -42,6 +42,7 @@ def run(settings: Settings, out: Path | None, as_json: bool) -> int:
         screen.print(_table(title, [row for row in rows if row.figure == figure]))
     screen.print(_rates(results))
     screen.print(_needed(results))
+    screen.print(_tables(results, history))
     screen.print(_related(related))
     screen.print(_generations(history))
     judged = [row for row in rows if row.inside is not None]
@@ -86,6 +87,15 @@ def _needed(results: Results) -> object:
     return console.table("Sessions for a 95 % interval of +-.01 around a score", ["scenario", "sessions"], cells)
 
 
+def _tables(results: Results, history: History) -> object:
+    """What hashed tables had to give up: never silent."""
+    cells = [
+        [name, "yes" if c.hashed else "no", f"{c.rows:,}", f"{c.collisions.mean():.2f}"] for name, c in results.curves.items() if c.rows
+    ]
+    cells.append(["a generation", "yes", "", f"{history.collisions.mean():.2f}"])
+    return console.table("Tables, and states that they had to give up in a session", ["scenario", "hashed", "rows", "given up"], cells)
+
+
 def _sessions_needed(results: Results) -> dict[str, list[tuple[str, int]]]:
     from jaxdiff.studies import society
 
@@ -124,7 +134,12 @@ def _about(results: Results, related: Related, history: History, rows: list[Row]
         "sessions_for_an_interval_of_.01": _sessions_needed(results),
         "mean_collisions_in_a_session": {name: float(c.collisions.mean()) for name, c in results.curves.items() if c.hashed},
         "difficulty": {"measures": related.measures, "scores": related.scores, "rank_correlation": related.correlation.tolist()},
-        "generations": {"probes": history.settings.probes, "mean": mean.tolist(), "half": half.tolist()},
+        "generations": {
+            "probes": history.settings.probes,
+            "mean": mean.tolist(),
+            "half": half.tolist(),
+            "collisions": history.collisions.tolist(),
+        },
     }
 
 

@@ -34,7 +34,7 @@ GRID: Mapping[str, tuple[float, ...]] = {
 }
 BETAS = (0.05, 0.3)
 POINTS = 100
-HISTORY = ("alone", "probe", "reward", "share", "length")
+HISTORY = ("alone", "probe", "reward", "share", "length", "collisions")
 
 
 @dataclass(frozen=True)

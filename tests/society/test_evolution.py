@@ -27,6 +27,7 @@ def test_shapes_and_meaning(history):
     assert history.probe.shape == (4, 2, 24)
     assert history.reward.shape == (4, 24, 2)
     np.testing.assert_allclose(history.share.sum(1), 1)
+    assert history.collisions.tolist() == [0, 0, 0, 0], "four cells and three agents: dense tables"
     mean, half = history.curve()
     assert mean.shape == half.shape == (5, 2)
     assert mean[0, 0] > 0.4 > abs(mean[0, 1]), "alone, an oracle does well and a random agent does not"

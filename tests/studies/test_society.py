@@ -50,12 +50,14 @@ def test_changes_by_generation_are_paired():
     rng = np.random.default_rng(0)
     level = rng.normal(0, 1, 200)  # of the environments; it must cancel
     probe = np.array([0.5, 0.4, 0.38, 0.36, 0.34])[:, None, None] + level + rng.normal(0, 0.001, (5, 1, 200))
-    history = evolution.History(settings, 0.8 + level[None], probe, np.zeros((5, 200, 3)), np.ones((5, 7)), np.ones(5))
+    history = evolution.History(settings, 0.8 + level[None], probe, np.zeros((5, 200, 3)), np.ones((5, 7)), np.ones(5), np.zeros(5))
     rows = society_rows.generations(history)
     assert [round(row.here, 2) for row in rows] == [-0.3, -0.1, -0.02]
     assert all(row.high - row.low < 0.001 for row in rows)
     assert all(row.inside is None for row in rows)
-    short = evolution.History(settings, history.alone, probe[:1], history.reward[:1], history.share[:1], history.length[:1])
+    short = evolution.History(
+        settings, history.alone, probe[:1], history.reward[:1], history.share[:1], history.length[:1], history.collisions[:1]
+    )
     assert len(society_rows.generations(short)) == 1, "without a later generation there is nothing to compare with"
 
 

@@ -89,11 +89,10 @@ def _needed(results: Results) -> object:
 
 def _tables(results: Results, history: History) -> object:
     """What hashed tables had to give up: never silent."""
-    cells = [
-        [name, "yes" if c.hashed else "no", f"{c.rows:,}", f"{c.collisions.mean():.2f}"] for name, c in results.curves.items() if c.rows
-    ]
-    cells.append(["a generation", "yes", "", f"{history.collisions.mean():.2f}"])
-    return console.table("Tables, and states that they had to give up in a session", ["scenario", "hashed", "rows", "given up"], cells)
+    learning = {name: curves for name, curves in results.curves.items() if curves.rows}
+    cells = [[name, f"{c.rows:,}", "hashed" if c.hashed else "dense", f"{c.collisions.mean():.2f}"] for name, c in learning.items()]
+    cells.append(["generations, probes among them", "", "", f"{history.collisions.mean():.2f}"])
+    return console.table("Tables, and states that they had to give up in a session", ["scenario", "rows", "kind", "given up"], cells)
 
 
 def _sessions_needed(results: Results) -> dict[str, list[tuple[str, int]]]:
@@ -138,7 +137,7 @@ def _about(results: Results, related: Related, history: History, rows: list[Row]
             "probes": history.settings.probes,
             "mean": mean.tolist(),
             "half": half.tolist(),
-            "collisions": history.collisions.tolist(),
+            "mean_collisions_in_a_session": history.collisions.tolist(),
         },
     }
 

@@ -1,3 +1,4 @@
+import dataclasses
 import json
 
 import jax
@@ -55,9 +56,7 @@ def test_changes_by_generation_are_paired():
     assert [round(row.here, 2) for row in rows] == [-0.3, -0.1, -0.02]
     assert all(row.high - row.low < 0.001 for row in rows)
     assert all(row.inside is None for row in rows)
-    short = evolution.History(
-        settings, history.alone, probe[:1], history.reward[:1], history.share[:1], history.length[:1], history.collisions[:1]
-    )
+    short = dataclasses.replace(history, probe=probe[:1])
     assert len(society_rows.generations(short)) == 1, "without a later generation there is nothing to compare with"
 
 

@@ -67,7 +67,7 @@ def test_protocol_with_an_agent_axis():
 
 
 @pytest.mark.parametrize("mode", autoreset.MODES)
-def test_batches_and_rollouts_of_many_agents(mode):
+def test_batches_of_many_agents(mode):
     env, params = jaxdiff.make("Lambda-v0", agents=2, cells=4, steps=3)
 
     @jax.jit
@@ -79,8 +79,11 @@ def test_batches_and_rollouts_of_many_agents(mode):
     *_, reward, _, _, _ = start_and_step(jax.random.key(0))
     assert reward.shape == (5, 2)
 
+
+def test_a_rollout_keeps_the_agent_axis():
+    env, _ = jaxdiff.make("Lambda-v0", agents=2, cells=4, steps=3)
     out = jaxdiff.rollout(
-        env, stand, jax.random.key(2), policies=jnp.zeros((1,)), memory=jnp.zeros(()), steps=7, environments=4, mode=mode, collect=True
+        env, stand, jax.random.key(2), policies=jnp.zeros((1,)), memory=jnp.zeros(()), steps=7, environments=4, collect=True
     )
     assert out.total.shape == (1, 4, 2)
     np.testing.assert_allclose(out.trajectory["reward"].sum(0), out.total, atol=1e-6)

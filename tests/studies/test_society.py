@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jaxdiff.core.errors import InputError
-from jaxdiff.society import evolution, graphs
+from jaxdiff.society import evolution
 from jaxdiff.society.learners import Rates
 from jaxdiff.studies import social_difficulty, society, society_rows
 
@@ -92,13 +92,13 @@ def test_pattern_programs_have_response_curves(results):
     assert (related.values[2] >= related.values[1]).all(), "a smaller tolerance is harder"
 
 
-def test_pattern_programs_are_the_agents_that_are_evaluated():
+def test_pattern_programs_are_the_agents_that_are_evaluated(results):
     """Scores of the same programs are the same, and lengths are as asked for."""
-    params = graphs.sample(jax.random.split(jax.random.key(0), 3), graphs.Distribution(cells=4, longest_pattern=16))
-    rewards, lengths = social_difficulty.evaluate(params, programs=20, longest=2, steps=40)
-    assert rewards.shape == (3, 20)
-    assert set(lengths.tolist()) == {1, 2}
-    again, _ = social_difficulty.evaluate(params, programs=20, longest=2, steps=40)
+    params = jax.tree.map(lambda x: x[:6], results.curves["teams"].params)
+    rewards, lengths = social_difficulty.evaluate(params, programs=30, longest=3, steps=50)
+    assert rewards.shape == (6, 30)
+    assert set(lengths.tolist()) == {1, 2, 3}
+    again, _ = social_difficulty.evaluate(params, programs=30, longest=3, steps=50)
     np.testing.assert_array_equal(rewards, again)
 
 

@@ -57,7 +57,7 @@ class Reproduce:
     patience: int = 32
     """Trials without a higher reward after which a hill climber starts again (questions)."""
     sessions: int = 1000
-    """Sessions of every scenario and of every combination of rates in tuning; a quarter of them for other readings (society)."""
+    """Sessions of every scenario; a quarter of them for each combination of rates in tuning, and for other readings (society)."""
     seed: int = 0
     """Seed of everything random."""
     out: Path | None = None
@@ -129,7 +129,7 @@ class Reproduce:
             allowed = value == field.default or field.name in ("study", "sessions", "seed", "out", "json")
             require(allowed, field.name, value, "not for society, which has sessions")
         quarter = self.sessions // 4
-        settings = Settings(self.sessions, tune_sessions=self.sessions, other_sessions=max(8, quarter), seed=self.seed)
+        settings = Settings(self.sessions, tune_sessions=max(8, quarter), other_sessions=max(8, quarter), seed=self.seed)
         return reproduce_society.run(settings, self.out, self.json)
 
     def _write(self, folder: Path, result: Reproduction) -> list[Path]:

@@ -53,7 +53,7 @@ class Settings:
     sessions: int = 1000
     steps: int = 10_000
     long: int = 100_000
-    tune_sessions: int = 1000
+    tune_sessions: int = 250
     other_sessions: int = 250
     seed: int = 0
 

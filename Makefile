@@ -57,6 +57,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python bench/sweep.py
 	$(BIN)/python bench/kill_resume.py
 	$(BIN)/python bench/alchemy.py
+	$(BIN)/python bench/society.py
 	$(BIN)/python bench/startup.py
 
 bench-accelerator: $(VENV)/.core

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +18,6 @@ from jaxdiff.core.files import whole
 if TYPE_CHECKING:
     from jaxdiff.studies.reproduction import Reproduction, Row
 
-STUDIES = ("complexity-distribution", "questions")
-
 
 @dataclass(frozen=True)
 class Reproduce:
@@ -29,13 +28,18 @@ class Reproduce:
     "questions" are three that the same paper leaves open (sections 6.1 to 6.3), answered for all rules: does complexity of an automaton
     make a world hard, what does search guided by reward save, does difficulty depend on the interface?
 
+    "society" is the paper on the influence of intelligence in social environments: its figures 2 to 6, what makes an environment hard
+    with and without others, and the Darwin-Wallace distribution generation by generation. Intervals are 95 %. A run with --out that was
+    stopped goes on where it was.
+
     Examples:
         jaxdiff reproduce complexity-distribution --size 1900 --out reproduction
         jaxdiff reproduce questions --out questions
+        jaxdiff reproduce society --sessions 1000 --out society
     """
 
-    study: tyro.conf.Positional[Literal["complexity-distribution", "questions"]] = "complexity-distribution"
-    """Which paper, or the questions that it leaves open."""
+    study: tyro.conf.Positional[Literal["complexity-distribution", "questions", "society"]] = "complexity-distribution"
+    """Which paper, or the questions that the first leaves open."""
     size: int = 1900
     """Programs in a population: 1900 or 9500, the paper's two sizes (complexity-distribution)."""
     populations: int | None = None
@@ -52,6 +56,8 @@ class Reproduce:
     """Trials after which a hill climber is given up (questions)."""
     patience: int = 32
     """Trials without a higher reward after which a hill climber starts again (questions)."""
+    sessions: int = 1000
+    """Sessions of every scenario; a quarter of them for each combination of rates in tuning, and for other readings (society)."""
     seed: int = 0
     """Seed of everything random."""
     out: Path | None = None
@@ -63,8 +69,11 @@ class Reproduce:
         """Do it; returns the exit code."""
         if self.study == "questions":
             return self._questions()
+        if self.study == "society":
+            return self._society()
         from jaxdiff.studies import reproduction
 
+        require(self.sessions == 1000, "sessions", self.sessions, "not for complexity-distribution, which has populations")
         require(self.rules == ("all",), "rules", " ".join(self.rules), "not for complexity-distribution, whose rules are the paper's")
         populations = 20 if self.populations is None else self.populations
         folder = console.output_folder(self.out)
@@ -106,9 +115,22 @@ class Reproduce:
         from jaxdiff.studies.rule_difficulty import Settings
 
         require(self.size == 1900, "size", self.size, "not for questions, which have policies")
+        require(self.sessions == 1000, "sessions", self.sessions, "not for questions, which have populations")
         populations = 3 if self.populations is None else self.populations
         settings = Settings(parse_rules(self.rules), self.policies, populations, self.steps, self.seed)
         return questions.show(settings, Search(self.climbers, self.budget, self.patience), self.out, self.json)
+
+    def _society(self) -> int:
+        from jaxdiff.cli import reproduce_society
+        from jaxdiff.studies.society import Settings
+
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            allowed = value == field.default or field.name in ("study", "sessions", "seed", "out", "json")
+            require(allowed, field.name, value, "not for society, which has sessions")
+        quarter = self.sessions // 4
+        settings = Settings(self.sessions, tune_sessions=max(8, quarter), other_sessions=max(8, quarter), seed=self.seed)
+        return reproduce_society.run(settings, self.out, self.json)
 
     def _write(self, folder: Path, result: Reproduction) -> list[Path]:
         from jaxdiff.plots import paper

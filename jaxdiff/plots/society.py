@@ -132,7 +132,7 @@ def complexity(results: Results) -> Figure:
             note = f"ρ = {rho:.2f} [{low:.2f}, {high:.2f}]"
             ax.text(0.98, 0.95, note, transform=ax.transAxes, ha="right", va="top", fontsize=NOTE, color=INK)
         row[0].set_ylim(top=row[0].get_ylim()[1] * 1.18)
-    heading(figure, f"Complexity of the environment and score, with medians of tenths: {_sessions(results)}")
+    heading(figure, f"Complexity of the environment and score, with medians of tenths: {_sessions(results, 'intervals')}")
     return figure
 
 
@@ -197,9 +197,11 @@ def _band(ax: Axes, steps: np.ndarray, values: np.ndarray, look: Look) -> None:
     """Mean over sessions of values [P, S] with its 95 % band."""
     mean, half = band(values[..., None])
     ax.fill_between(steps, (mean - half)[:, 0], (mean + half)[:, 0], color=look.color, alpha=0.2, linewidth=0)
-    every = max(1, len(steps) // 8)
+    # Curves that lie on one another are told apart by their markers, which begin at different places.
+    every = max(1, len(steps) // 6)
+    first = 5 * LOOKS.index(look) % len(LOOKS) * every // len(LOOKS)
     line = {"color": look.color, "linestyle": look.linestyle, "marker": look.marker}
-    ax.plot(steps, mean[:, 0], linewidth=1.7, markersize=5, markevery=every, **line)
+    ax.plot(steps, mean[:, 0], linewidth=1.7, markersize=5, markevery=(first, every), **line)
     ax.set_xlim(0, steps[-1])
     ax.set_xticks(np.linspace(0, steps[-1], 3), [f"{int(v):,}" for v in np.linspace(0, steps[-1], 3)])
 
@@ -224,5 +226,5 @@ def _kinds(figure: Figure, kinds: tuple[str, ...]) -> None:
     outside_legend(figure, [_handle(LOOK[kind], NAMES[kind]) for kind in kinds], 6)
 
 
-def _sessions(results: Results) -> str:
-    return f"{results.settings.sessions:,} sessions, 95 % bands, {results.main.name}"
+def _sessions(results: Results, what: str = "bands") -> str:
+    return f"{results.settings.sessions:,} sessions, 95 % {what}, {results.main.name}"

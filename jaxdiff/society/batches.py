@@ -161,7 +161,7 @@ def batch_for(count: int, table_bytes: int, workers: int) -> int:
     The size is the same for every large number of sessions, so they share a compilation.
     """
     fits = max(1, _TABLE_BYTES // (max(table_bytes, 1) * workers))
-    return min(fits, 256 if jax.default_backend() == "cpu" else 8192, -(-count // workers))
+    return min(fits, 128 if jax.default_backend() == "cpu" else 8192, -(-count // workers))
 
 
 def chunk_for(windows: int, steps: int) -> int:

@@ -133,6 +133,7 @@ class History:
         reward: mean reward of the evolving agents, float32 [G + 1, E, m].
         share: share of each kind among them, float64 [G + 1, kinds].
         length: mean length of the patterns of pattern agents, float64 [G + 1].
+        collisions: states that hashed tables had to give up in a session, mean over the sessions of each generation, float64 [G + 1].
     """
 
     settings: Settings
@@ -141,6 +142,7 @@ class History:
     reward: np.ndarray
     share: np.ndarray
     length: np.ndarray
+    collisions: np.ndarray
 
     def curve(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
         """Mean score of every probe, alone and then by generation, and half the width of its interval, float64 [G + 2, R]."""
@@ -179,13 +181,16 @@ def evolve(settings: Settings, seed: int = 0, *, workers: int | None = None, pro
     run = _Run(settings, int(rng.integers(2**32)), workers)
     params = run.environments(int(rng.integers(2**32)))
     people = draw(rng, settings.base, (settings.environments, settings.agents))
-    alone = run.probes(params, None)
-    probe, reward, share, length = [], [], [], []
+    alone, _ = run.probes(params, None)
+    probe, reward, share, length, collisions = [], [], [], [], []
     for generation in range(settings.generations + 1):
         if progress is not None:
             progress("generations", generation, settings.generations + 1)
-        probe.append(run.probes(params, people))
-        reward.append(run.live(params, people, int(rng.integers(2**32))))
+        scores, lost = run.probes(params, people)
+        rewards, lost_too = run.live(params, people, int(rng.integers(2**32)))
+        probe.append(scores)
+        reward.append(rewards)
+        collisions.append(np.concatenate([lost, lost_too]).mean())
         share.append(np.bincount(people.kind.reshape(-1), minlength=len(KINDS)) / people.kind.size)
         patterns = people.kind == KINDS.index("pattern")
         length.append(people.length[patterns].mean() if patterns.any() else np.nan)
@@ -195,7 +200,7 @@ def evolve(settings: Settings, seed: int = 0, *, workers: int | None = None, pro
         params = jax.tree.map(lambda new, old, gone=replaced: np.where(gone[(...,) + (None,) * (old.ndim - 1)], new, old), fresh, params)
     if progress is not None:
         progress("generations", settings.generations + 1, settings.generations + 1)
-    return History(settings, alone, np.stack(probe), np.stack(reward), np.stack(share), np.array(length))
+    return History(settings, alone, np.stack(probe), np.stack(reward), np.stack(share), np.array(length), np.array(collisions))
 
 
 def select(rng: np.random.Generator, settings: Settings, people: Agents, reward: np.ndarray) -> Agents:
@@ -232,13 +237,13 @@ class _Run:
         keys = batches.session_keys(seed, np.arange(self.settings.environments))["environment"]
         return jax.tree.map(np.asarray, graphs.sample(keys, self.settings.distribution))
 
-    def live(self, params: Params, people: Agents, seed: int) -> np.ndarray:
-        """Mean rewards of a session of everybody, float32 [E, m]."""
-        job = self._job(params, (), people, seed)
-        return batches.run(job, workers=self.workers).own[0]
+    def live(self, params: Params, people: Agents, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        """Mean rewards of a session of everybody, float32 [E, m], and collisions [E]."""
+        out = batches.run(self._job(params, (), people, seed), workers=self.workers)
+        return out.own[0], out.collisions
 
-    def probes(self, params: Params, people: Agents | None) -> np.ndarray:
-        """Mean rewards of the probes, each in a seat added to those of `people`, float32 [R, E]."""
+    def probes(self, params: Params, people: Agents | None) -> tuple[np.ndarray, np.ndarray]:
+        """Mean rewards of the probes, each in a seat added to those of `people`, float32 [R, E], and collisions [R E]."""
         names, count = self.settings.probes, self.settings.environments
         kind = np.repeat([KINDS.index(name) for name in names], count)[:, None].astype(np.int32)
         nobody = np.zeros((len(kind), 1, self.settings.base.longest), np.int8)
@@ -247,7 +252,8 @@ class _Run:
             everywhere = (np.concatenate([x] * len(names)) for x in people)
             with_probe = Agents(*(np.concatenate(pair, axis=1) for pair in zip(with_probe, everywhere, strict=True)))
         job = self._job(params, (tuple(dict.fromkeys(names)),), with_probe, self.probe_seed)
-        return batches.run(job, workers=self.workers).own[0, :, 0].reshape(len(names), count)
+        out = batches.run(job, workers=self.workers)
+        return out.own[0, :, 0].reshape(len(names), count), out.collisions
 
     def _job(self, params: Params, first: tuple[tuple[str, ...], ...], people: Agents, seed: int) -> batches.Job:
         m = people.kind.shape[1]

@@ -43,6 +43,19 @@ class Algorithm:
     update: Callable[..., Any]
 
 
+def _check_rates(**rates: Any) -> None:
+    """Refuse rates outside 0..1. Device arrays, traced ones among them, are taken as they are.
+
+    Raises:
+        InputError: names the rate.
+    """
+    for name, value in rates.items():
+        if isinstance(value, int | float | np.ndarray | np.generic | list | tuple):
+            array = np.asarray(value, np.float64)
+            wrong = array[~((array >= 0) & (array <= 1))]
+            require(wrong.size == 0, name, float(wrong.flat[0]) if wrong.size else None, "0..1")
+
+
 def _to_best(r: Any, gamma: Any, q2: jax.Array, v2: Any, a2: Any, allowed: jax.Array) -> jax.Array:
     return r + gamma * jnp.max(jnp.where(allowed, q2, -jnp.inf), axis=-1)
 
@@ -78,7 +91,11 @@ def _q_learning(
 
     Returns:
         the new table.
+
+    Raises:
+        InputError: a rate outside 0..1 (numbers and NumPy arrays are looked at).
     """
+    _check_rates(alpha=alpha, gamma=gamma)
     table = jnp.asarray(table)
     target = _to_best(r, gamma, table[s2], None, None, _all(table[s2], actions_n))
     return table.at[s, a].add(alpha * (target - table[s, a]))
@@ -88,6 +105,7 @@ def _sarsa(
     table: Any, s: Any, a: Any, r: Any, s2: Any, a2: Any, alpha: Any, gamma: Any, beta: Any = None, actions_n: Any = None
 ) -> jax.Array:
     """SARSA: Q(s, a) += alpha (r + gamma Q(s', a') - Q(s, a)). Arguments as for Q-learning."""
+    _check_rates(alpha=alpha, gamma=gamma)
     table = jnp.asarray(table)
     target = r + gamma * table[s2, a2]
     return table.at[s, a].add(alpha * (target - table[s, a]))
@@ -101,6 +119,7 @@ def _qv(table: Any, s: Any, a: Any, r: Any, s2: Any, a2: Any, alpha: Any, gamma:
         s, a, r, s2, a2, alpha, gamma, actions_n: as for Q-learning.
         beta: learning rate of V; alpha when None.
     """
+    _check_rates(alpha=alpha, gamma=gamma, **({} if beta is None else {"beta": beta}))
     q, v = (jnp.asarray(x) for x in table)
     delta = r + gamma * v[s2]
     return QVTables(q.at[s, a].add(alpha * (delta - q[s, a])), v.at[s].add((alpha if beta is None else beta) * (delta - v[s])))
@@ -132,12 +151,7 @@ class Rates:
     initial: Any = 2.0
 
     def __post_init__(self) -> None:
-        for name in ("alpha", "gamma", "beta", "epsilon"):
-            value = getattr(self, name)
-            if isinstance(value, int | float | np.ndarray | np.generic | list | tuple):
-                array = np.asarray(value, np.float64)
-                wrong = array[~((array >= 0) & (array <= 1))]
-                require(wrong.size == 0, name, float(wrong.flat[0]) if wrong.size else None, "0..1")
+        _check_rates(alpha=self.alpha, gamma=self.gamma, beta=self.beta, epsilon=self.epsilon)
         if isinstance(self.initial, int | float):
             require(bool(np.isfinite(self.initial)), "initial", self.initial, "a finite number")
 

@@ -37,6 +37,11 @@ class Tuned:
         return self.rates[int(np.argmax(self.score))]
 
 
+def combinations(grid: Mapping[str, Sequence[float]]) -> tuple[Rates, ...]:
+    """All combinations of the values of a grid, the last field fastest; fields that it does not name keep their defaults."""
+    return tuple(Rates(**dict(zip(grid, values, strict=True))) for values in itertools.product(*grid.values()))
+
+
 def tune(
     kind: str,
     grid: Mapping[str, Sequence[float]],
@@ -65,7 +70,7 @@ def tune(
     names = tuple(Rates.__dataclass_fields__)
     for name in grid:
         require(name in names and len(grid[name]) > 0, "grid", name, f"values of {', '.join(names)}")
-    rates = tuple(Rates(**dict(zip(grid, values, strict=True))) for values in itertools.product(*grid.values()))
+    rates = combinations(grid)
     stacked = Rates(*(np.repeat([getattr(r, n) for r in rates], sessions_n)[:, None] for n in names))
     keys = batches.session_keys(seed, np.arange(sessions_n))["environment"]
     params = graphs.sample(keys, distribution)

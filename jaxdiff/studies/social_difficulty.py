@@ -20,7 +20,7 @@ from jaxdiff.society import bags, batches
 from jaxdiff.society.learners import Rates
 from jaxdiff.society.sessions import KINDS, Design
 from jaxdiff.society.world import Lambda, Params
-from jaxdiff.studies.society import Results
+from jaxdiff.studies.society import Keep, Piece, Results, forget
 from jaxdiff.studies.society_rows import spearman
 
 Progress = Callable[[str, int, int], None]
@@ -88,7 +88,13 @@ def evaluate(params: Params, programs: int = 200, longest: int = 8, steps: int =
 
 
 def relate(
-    results: Results, environments: int = 200, programs: int = 200, longest: int = 8, steps: int = 1000, progress: Progress | None = None
+    results: Results,
+    environments: int = 200,
+    programs: int = 200,
+    longest: int = 8,
+    steps: int = 1000,
+    progress: Progress | None = None,
+    keep: Keep = forget,
 ) -> Related:
     """Measures of the first environments of a reproduction beside the scores in them.
 
@@ -96,13 +102,20 @@ def relate(
         results: of `studies.society.run`.
         environments: E, at most as many as there are sessions.
         programs, longest, steps: see `evaluate`.
-        progress: called with (what, done, in all).
+        progress, keep: see `studies.society.run`.
     """
-    count = min(environments, results.settings.sessions)
+    count, seed = min(environments, results.settings.sessions), results.settings.seed
     params = jax.tree.map(lambda x: np.asarray(x)[:count], results.curves["three_competitive"].params)
     if progress is not None:
         progress("response curves", 0, count)
-    rewards, lengths = evaluate(params, programs, longest, steps, results.settings.seed)
+
+    def make() -> Piece:
+        rewards, lengths = evaluate(params, programs, longest, steps, seed)
+        return {"rewards": rewards, "lengths": lengths}
+
+    about = {"environments": count, "programs": programs, "longest": longest, "steps": steps, "seed": seed}
+    played = keep("pattern programs", about, make)
+    rewards, lengths = played["rewards"], played["lengths"]
     values, curves = [], []
     for i in range(count):
         bits = lengths * (np.log2(int(params.actions_n[i])) + 1)

@@ -1,7 +1,8 @@
 """The experiments of the paper on the influence of intelligence: every scenario of its Figures 2 to 6, over many sessions.
 
 Learners are tuned on isolated sessions first, as in the paper. A run of all scenarios is a `Results`; `society_rows` puts its numbers
-beside the paper's. Session i has the same environment in every scenario. Axes: S sessions, m agents.
+beside the paper's. Session i has the same environment in every scenario. A run is made of pieces that depend on nothing but the settings
+and the pieces before them; whoever calls may keep them, and go on where a run was stopped. Axes: S sessions, m agents.
 """
 
 from __future__ import annotations
@@ -10,24 +11,30 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import jax
 import numpy as np
 
 from jaxdiff.core.errors import require, require_integer
 from jaxdiff.difficulty import complexity
-from jaxdiff.society import evolution, graphs, scenarios, tuning
+from jaxdiff.society import batches, evolution, graphs, scenarios, tuning
 from jaxdiff.society.learners import LEARNERS, Rates
 from jaxdiff.society.scenarios import SIX, THREE, Curves, Scenario
 from jaxdiff.society.sessions import Ties
+from jaxdiff.society.world import Params
 
 Progress = Callable[[str, int, int], None]
+Piece = Mapping[str, np.ndarray]
+# (name of a piece, what it depends on, how it is made) -> the piece, made or remembered.
+Keep = Callable[[str, Mapping[str, Any], Callable[[], Piece]], Piece]
 GRID: Mapping[str, tuple[float, ...]] = {
     "alpha": (0.05, 0.2, 0.4),
-    "gamma": (0.35, 0.7),
-    "epsilon": (0.01, 0.05),
+    "gamma": (0.35, 0.7, 0.9),
+    "epsilon": (0.003, 0.01, 0.05),
     "initial": (0.5, 1.0, 2.0),
 }
 BETAS = (0.05, 0.3)
 POINTS = 100
+HISTORY = ("alone", "probe", "reward", "share", "length", "collisions")
 
 
 @dataclass(frozen=True)
@@ -122,52 +129,76 @@ def society_scenarios(settings: Settings) -> dict[str, Scenario]:
 OTHER = ("isolated_q_learning", "three_competitive", "three_cooperative", "teams")
 
 
-def run(settings: Settings, progress: Progress | None = None) -> Results:
+def forget(name: str, about: Mapping[str, Any], make: Callable[[], Piece]) -> Piece:
+    """Keeps nothing: every piece is made."""
+    return make()
+
+
+def run(settings: Settings, progress: Progress | None = None, keep: Keep = forget) -> Results:
     """Tune, then run all scenarios.
 
     Args:
         settings: what to run.
         progress: called with (what, done, in all).
+        keep: called with the name of each piece, what it depends on (plain values) and a function that makes its arrays; returns them.
     """
-    tuned = tune(settings, progress) if settings.tune_sessions else {}
+    tuned = tune(settings, progress, keep) if settings.tune_sessions else {}
     default = Reading("reference rates", {})
     main = Reading("tuned rates", {kind: result.best for kind, result in tuned.items()}) if tuned else default
     all_of_them = society_scenarios(settings)
-    curves = {name: _curves(settings, main, name, scenario, settings.sessions, progress) for name, scenario in all_of_them.items()}
+
+    def ran(reading: Reading, name: str, count: int) -> Curves:
+        return _curves(settings, reading, name, all_of_them[name], count, progress, keep)
+
+    curves = {name: ran(main, name, settings.sessions) for name in all_of_them}
     others = {}
     if settings.other_sessions:
         readings = [Reading(f"{main.name}, first of ties", main.rates, "first")] + ([default] if tuned else [])
-        for reading in readings:
-            others[reading.name] = {
-                name: _curves(settings, reading, name, all_of_them[name], settings.other_sessions, progress) for name in OTHER
-            }
+        others = {reading.name: {name: ran(reading, name, settings.other_sessions) for name in OTHER} for reading in readings}
     k = environment_complexity(curves["three_competitive"])
     return Results(settings, main, curves, others, tuned, k)
 
 
 def evolve(
-    results: Results, environments: int = 500, generations: int = 10, steps: int = 1000, progress: Progress | None = None
+    results: Results,
+    environments: int = 500,
+    generations: int = 10,
+    steps: int = 1000,
+    progress: Progress | None = None,
+    keep: Keep = forget,
 ) -> evolution.History:
     """The Darwin-Wallace distribution with the learners' rates of a reproduction.
 
     Args:
         results: of `run`; no more environments are used than it has sessions.
         environments, generations, steps: see `evolution.Settings`.
-        progress: called with (what, done, in all).
+        progress, keep: see `run`.
     """
     environments, steps = min(environments, results.settings.sessions), min(steps, results.settings.steps)
     rates = results.main.rates.get("q_learning", Rates())
     chosen = evolution.Settings(environments=environments, generations=generations, steps=steps, rates=rates)
-    return evolution.evolve(chosen, results.settings.seed, progress=progress)
+    seed = results.settings.seed
+
+    def make() -> Piece:
+        history = evolution.evolve(chosen, seed, progress=progress)
+        return {name: getattr(history, name) for name in HISTORY}
+
+    return evolution.History(chosen, **keep("evolution", {"seed": seed, "settings": repr(chosen)}, make))
 
 
-def tune(settings: Settings, progress: Progress | None = None) -> dict[str, tuning.Tuned]:
+def tune(settings: Settings, progress: Progress | None = None, keep: Keep = forget) -> dict[str, tuning.Tuned]:
     """Every learner's combinations of rates on isolated sessions, with environments that are not used later."""
+    count, steps, seed = settings.tune_sessions, settings.steps, settings.seed + 1
     out = {}
     for kind in LEARNERS:
         grid = {**GRID, "beta": BETAS} if kind == "qv" else GRID
-        report = _report(progress, f"tune {kind}")
-        out[kind] = tuning.tune(kind, grid, settings.tune_sessions, settings.steps, seed=settings.seed + 1, progress=report)
+
+        def make(kind: str = kind, grid: Mapping[str, tuple[float, ...]] = grid) -> Piece:
+            found = tuning.tune(kind, grid, count, steps, seed=seed, progress=_report(progress, f"tune {kind}"))
+            return {"score": found.score, "half": found.half, "late": found.late}
+
+        about = {"sessions": count, "steps": steps, "seed": seed, "grid": grid}
+        out[kind] = tuning.Tuned(kind, tuning.combinations(grid), **keep(f"tune {kind}", about, make))
     return out
 
 
@@ -183,16 +214,34 @@ def sessions_needed(curves: Curves, half: float = 0.01) -> np.ndarray:
     return np.ceil((1.959964 * deviation / half) ** 2).astype(int)
 
 
-def _curves(settings: Settings, reading: Reading, name: str, scenario: Scenario, count: int, progress: Progress | None) -> Curves:
-    curves = scenarios.run(
-        scenario,
-        count,
-        seed=settings.seed,
-        rates=reading.of(scenario.agents),
-        ties=reading.ties,
-        progress=_report(progress, f"{name} ({reading.name})"),
-    )
-    return curves.coarser(POINTS)
+def _curves(
+    settings: Settings, reading: Reading, name: str, scenario: Scenario, count: int, progress: Progress | None, keep: Keep
+) -> Curves:
+    rates, what = reading.of(scenario.agents), f"{name}, {reading.name}"
+    keys = batches.session_keys(settings.seed, np.arange(count))["environment"]
+    params: Params = jax.tree.map(np.asarray, graphs.sample(keys, scenarios.PAPER_DISTRIBUTION))
+
+    def make() -> Piece:
+        report = _report(progress, what)
+        made = scenarios.run(scenario, count, seed=settings.seed, params=params, rates=rates, ties=reading.ties, progress=report)
+        made = made.coarser(POINTS)
+        shared = {} if made.learnt is made.own else {"learnt": made.learnt}
+        sizes = {"window": np.int64(made.window), "rows": np.int64(made.rows), "hashed": np.bool_(made.hashed)}
+        return {"own": made.own, **shared, "collisions": made.collisions, **sizes}
+
+    about = {
+        "agents": scenario.agents,
+        "teams": scenario.teams,
+        "mean": scenario.mean,
+        "steps": scenario.steps,
+        "sessions": count,
+        "seed": settings.seed,
+        "ties": reading.ties,
+        "rates": {field: value.tolist() for field, value in vars(rates).items()},
+    }
+    piece = keep(what, about, make)
+    own, rows, hashed = piece["own"], int(piece["rows"]), bool(piece["hashed"])
+    return Curves(scenario, int(piece["window"]), own, piece.get("learnt", own), piece["collisions"], rows, hashed, params)
 
 
 def _report(progress: Progress | None, what: str) -> scenarios.Progress | None:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from jaxdiff.society.evolution import History
 from jaxdiff.society.learners import LEARNERS
 from jaxdiff.society.scenarios import Curves, band
 from jaxdiff.studies.society import Results
@@ -183,6 +184,25 @@ def split_null(own: np.ndarray, repeats: int = 50, seed: int = 0) -> tuple[np.nd
     signs = rng.integers(0, 2, (repeats, *apart.shape)) * 2 - 1
     split = np.abs((signs * apart).mean(1)).mean(0)
     return (total + split) / 2, (total - split) / 2
+
+
+def generations(history: History) -> list[Row]:
+    """How each probe's score changes with the generation: does the first step make "a big leap" (the paper's section 8)?
+
+    The paper means the mere introduction of others; its numbering, "from i = 0 to i = 1", can also be read as the first selection. Both are
+    here, beside the mean change of a later generation. Differences are paired by environment.
+    """
+    points = np.concatenate([history.alone[None], history.probe]).astype(np.float64)
+    reading, made = f"{history.settings.environments} environments", []
+    for i, probe in enumerate(history.settings.probes):
+        score = points[:, i]
+        steps = [("others come in (alone to generation 0)", "a big leap", score[1] - score[0])]
+        if len(score) > 2:
+            steps.append(("first selection (generation 0 to 1)", "a big leap", score[2] - score[1]))
+        if len(score) > 3:
+            steps.append((f"a later generation (mean of 1 to {len(score) - 2})", "less", (score[-1] - score[2]) / (len(score) - 3)))
+        made += [_mean("generations", f"{probe}: {what}", reading, paper, None, change) for what, paper, change in steps]
+    return made
 
 
 def _complexity(results: Results, reading: str) -> Iterator[Row]:

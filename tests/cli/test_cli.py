@@ -59,8 +59,10 @@ def test_json_is_the_last_line_and_alone_on_standard_output(capsys):
 def test_list_and_doctor(capsys):
     assert run("list", "--json") == 0
     worlds = json.loads(capsys.readouterr().out.splitlines()[-1])["worlds"]
-    assert [w["name"] for w in worlds] == ["Alchemy-v0", "SAECA-v0"]
-    assert worlds[1]["options"]["width"] == 21
+    assert [w["name"] for w in worlds] == ["Alchemy-v0", "Lambda-v0", "SAECA-v0"]
+    assert worlds[1]["options"]["agents"] == 1
+    assert worlds[1]["entries"] == ["cell of Good", "cell of Evil", "its own cell"]
+    assert worlds[2]["options"]["width"] == 21
     assert run("doctor", "--json") == 0
     report = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert report["right"] is True

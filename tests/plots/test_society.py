@@ -32,7 +32,7 @@ def test_social_difficulty_curve():
     settings = evolution.Settings(environments=30, generations=4)
     rng = np.random.default_rng(0)
     share = np.full((5, 7), 1 / 7)
-    history = evolution.History(settings, rng.random((4, 30)), rng.random((5, 4, 30)), np.zeros((5, 30, 3)), share, np.ones(5))
+    history = evolution.History(settings, rng.random((4, 30)), rng.random((5, 4, 30)), np.zeros((5, 30, 3)), share, np.ones(5), np.zeros(5))
     figure = plots.evolution(history)
     assert misplaced(figure) == []
     mean, _ = history.curve()

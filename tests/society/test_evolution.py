@@ -8,7 +8,7 @@ from jaxdiff.society.sessions import KINDS
 SMALL = graphs.Distribution(cells=4, longest_pattern=32)
 SETTINGS = evolution.Settings(
     environments=24,
-    agents=2,
+    agents=1,
     generations=3,
     steps=60,
     distribution=SMALL,
@@ -25,8 +25,9 @@ def history():
 def test_shapes_and_meaning(history):
     assert history.alone.shape == (2, 24)
     assert history.probe.shape == (4, 2, 24)
-    assert history.reward.shape == (4, 24, 2)
+    assert history.reward.shape == (4, 24, 1)
     np.testing.assert_allclose(history.share.sum(1), 1)
+    assert history.collisions.tolist() == [0, 0, 0, 0], "four cells and two agents: dense tables"
     mean, half = history.curve()
     assert mean.shape == half.shape == (5, 2)
     assert mean[0, 0] > 0.4 > abs(mean[0, 1]), "alone, an oracle does well and a random agent does not"
@@ -35,7 +36,7 @@ def test_shapes_and_meaning(history):
 
 
 def test_the_same_seed_gives_the_same_history(history):
-    again = evolution.evolve(SETTINGS, seed=1, workers=1)
+    again = evolution.evolve(SETTINGS, seed=1)
     np.testing.assert_array_equal(again.probe, history.probe)
     np.testing.assert_array_equal(again.reward, history.reward)
 
@@ -62,6 +63,7 @@ def test_base_distribution_prefers_simple_patterns():
     np.testing.assert_allclose(share, expected / expected.sum(), atol=0.015)
 
 
+@pytest.mark.slow
 def test_tuner_orders_rates():
     """No learning at all must lose against learning."""
     found = tuning.tune("q_learning", {"alpha": [0.0, 0.3], "initial": [0.5]}, 40, 1000, distribution=SMALL)

@@ -183,6 +183,7 @@ def test_agents_by_hand():
     assert agents.pattern(seen, jnp.array([4, 1]), jnp.int32(2), jnp.int32(2)).tolist() == [False, True, False]
 
 
+@pytest.mark.slow
 def test_random_agents_are_balanced():
     """A random agent alone scores 0 within four standard errors; bench/society.py states it over 100,000 sessions."""
     curves = scenarios.run(scenarios.isolated("random", 200), 2000, window=200)
@@ -199,10 +200,17 @@ def test_random_agents_are_balanced():
         (lambda: scenarios.Scenario("x", ("random",) * 2, ((0,),)), "teams is"),
         (lambda: scenarios.Scenario("x", ("random",) * 2, ((0, 1), (1,))), "names agent 1 2 times"),
         (lambda: scenarios.Scenario("x", ("random",) * 2, ((0,), ())), "teams is"),
+        (lambda: scenarios.Scenario("x", ("random",) * 3, ((0,), (2,))), "leaves agents out"),
         (lambda: scenarios.cooperative(mean="median"), "mean is 'median'"),
         (lambda: Rates(alpha=1.5), "alpha is 1.5"),
         (lambda: Rates(gamma=-0.1), "gamma is -0.1"),
+        (lambda: Rates(alpha=float("nan")), "alpha is nan"),
+        (lambda: Rates(gamma=np.array([0.5, 1.5])), "gamma is 1.5"),
         (lambda: Rates(initial=float("nan")), "initial is nan"),
+        (lambda: scenarios.run(CASES["learners"], 2, rates=Rates(alpha=jnp.full(3, 1.5))), "alpha is 1.5"),
+        (lambda: learners.q_learning.update(np.zeros((2, 2)), 0, 0, 1.0, 1, 0, -0.1, 0.5), "alpha is -0.1"),
+        (lambda: learners.sarsa.update(np.zeros((2, 2)), 0, 0, 1.0, 1, 0, 0.1, 1.5), "gamma is 1.5"),
+        (lambda: learners.qv.update((np.zeros((2, 2)), np.zeros(2)), 0, 0, 1.0, 1, 0, 0.1, 0.5, 2), "beta is 2"),
         (lambda: scenarios.run(CASES["learners"], 0), "sessions_n is 0"),
         (lambda: scenarios.run(CASES["learners"], 2, rows=16), r"rows is 16; .* % of them collide"),
         (lambda: scenarios.run(CASES["learners"], 2, rows=17), "rows is 17"),

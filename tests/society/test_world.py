@@ -49,7 +49,7 @@ def test_strong_connection_is_noticed():
 
 def test_protocol_with_an_agent_axis():
     env, params = jaxdiff.make("Lambda-v0", agents=3, steps=4)
-    obs, state = env.reset(jax.random.key(0), params)
+    obs, state = jax.jit(env.reset)(jax.random.key(0), params)
     assert obs.shape == (3, 5) == (3, len(env.observation_entries(params)))
     assert all(bool(env.observation_space(params).contains(o)) for o in obs)
     assert int(obs[0, 0]) != int(obs[0, 1]), "Good and Evil start apart"
@@ -67,16 +67,23 @@ def test_protocol_with_an_agent_axis():
 
 
 @pytest.mark.parametrize("mode", autoreset.MODES)
-def test_batches_and_rollouts_of_many_agents(mode):
+def test_batches_of_many_agents(mode):
     env, params = jaxdiff.make("Lambda-v0", agents=2, cells=4, steps=3)
-    _, batch = autoreset.reset_batch(env, jax.random.split(jax.random.key(0), 5), params)
-    *_, reward, _, _, _ = autoreset.step_batch(
-        env, jax.random.split(jax.random.key(1), 5), batch, jnp.zeros((5, 2), jnp.int32), params, mode=mode
-    )
+
+    @jax.jit
+    def start_and_step(key):
+        keys = jax.random.split(key, (2, 5))
+        _, batch = autoreset.reset_batch(env, keys[0], params)
+        return autoreset.step_batch(env, keys[1], batch, jnp.zeros((5, 2), jnp.int32), params, mode=mode)
+
+    *_, reward, _, _, _ = start_and_step(jax.random.key(0))
     assert reward.shape == (5, 2)
 
+
+def test_a_rollout_keeps_the_agent_axis():
+    env, _ = jaxdiff.make("Lambda-v0", agents=2, cells=4, steps=3)
     out = jaxdiff.rollout(
-        env, stand, jax.random.key(2), policies=jnp.zeros((1,)), memory=jnp.zeros(()), steps=7, environments=4, mode=mode, collect=True
+        env, stand, jax.random.key(2), policies=jnp.zeros((1,)), memory=jnp.zeros(()), steps=7, environments=4, collect=True
     )
     assert out.total.shape == (1, 4, 2)
     np.testing.assert_allclose(out.trajectory["reward"].sum(0), out.total, atol=1e-6)
@@ -161,6 +168,11 @@ def test_render_needs_no_display():
         (lambda: world.params([0, 1], [0]), "table is"),
         (lambda: world.Lambda(agents=0), "agents is 0"),
         (lambda: world.Lambda(cells=1), "cells is 1"),
+        (lambda: jaxdiff.make("Lambda-v0", agents=0), "agents is 0"),
+        (lambda: jaxdiff.make("Lambda-v0", cells=1), "cells is 1"),
+        (lambda: world.Params(np.array([[0, 2], [1, 0]]), np.int32(2), np.int32(2), np.array([0]), np.int32(1)), "table is 2"),
+        (lambda: world.Params(np.array([[0, 0], [1, 0]]), np.int32(2), np.int32(2), np.array([0]), np.int32(1)), "not strongly connected"),
+        (lambda: world.Params(np.array([[0, 0]]), np.int32(1), np.int32(2), np.array([0]), np.int32(1)), "cells is 1"),
         (lambda: world.Lambda(order="sideways"), "order is 'sideways'"),
         (lambda: world.Lambda(decay=2.0), "decay is 2.0"),
         (lambda: world.Lambda(cells=3).start(world.params(RING, [1]), 1, 1, [0]), "evil is 1"),

@@ -1,3 +1,4 @@
+import dataclasses
 import json
 
 import jax
@@ -5,7 +6,7 @@ import numpy as np
 import pytest
 
 from jaxdiff.core.errors import InputError
-from jaxdiff.society import graphs
+from jaxdiff.society import evolution
 from jaxdiff.society.learners import Rates
 from jaxdiff.studies import social_difficulty, society, society_rows
 
@@ -45,6 +46,20 @@ def test_a_team_without_roles_is_its_own_null():
     assert roles.mean(0).max(1).mean() > best.mean() + 0.3
 
 
+def test_changes_by_generation_are_paired():
+    settings = evolution.Settings(environments=200, generations=4, probes=("oracle",))
+    rng = np.random.default_rng(0)
+    level = rng.normal(0, 1, 200)  # of the environments; it must cancel
+    probe = np.array([0.5, 0.4, 0.38, 0.36, 0.34])[:, None, None] + level + rng.normal(0, 0.001, (5, 1, 200))
+    history = evolution.History(settings, 0.8 + level[None], probe, np.zeros((5, 200, 3)), np.ones((5, 7)), np.ones(5), np.zeros(5))
+    rows = society_rows.generations(history)
+    assert [round(row.here, 2) for row in rows] == [-0.3, -0.1, -0.02]
+    assert all(row.high - row.low < 0.001 for row in rows)
+    assert all(row.inside is None for row in rows)
+    short = dataclasses.replace(history, probe=probe[:1])
+    assert len(society_rows.generations(short)) == 1, "without a later generation there is nothing to compare with"
+
+
 def test_rank_correlation_and_its_interval():
     x = np.arange(200.0)
     rho, low, high = society_rows.spearman(x, x + np.random.default_rng(0).normal(0, 60, 200))
@@ -77,13 +92,13 @@ def test_pattern_programs_have_response_curves(results):
     assert (related.values[2] >= related.values[1]).all(), "a smaller tolerance is harder"
 
 
-def test_pattern_programs_are_the_agents_that_are_evaluated():
+def test_pattern_programs_are_the_agents_that_are_evaluated(results):
     """Scores of the same programs are the same, and lengths are as asked for."""
-    params = graphs.sample(jax.random.split(jax.random.key(0), 3), graphs.Distribution(cells=4, longest_pattern=16))
-    rewards, lengths = social_difficulty.evaluate(params, programs=20, longest=2, steps=40)
-    assert rewards.shape == (3, 20)
-    assert set(lengths.tolist()) == {1, 2}
-    again, _ = social_difficulty.evaluate(params, programs=20, longest=2, steps=40)
+    params = jax.tree.map(lambda x: x[:6], results.curves["teams"].params)
+    rewards, lengths = social_difficulty.evaluate(params, programs=30, longest=3, steps=50)
+    assert rewards.shape == (6, 30)
+    assert set(lengths.tolist()) == {1, 2, 3}
+    again, _ = social_difficulty.evaluate(params, programs=30, longest=3, steps=50)
     np.testing.assert_array_equal(rewards, again)
 
 

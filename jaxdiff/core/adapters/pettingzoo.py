@@ -1,4 +1,9 @@
-"""Multi-agent worlds as PettingZoo parallel environments: `to_pettingzoo(env, params)`. Needs the extra `adapters`."""
+"""PettingZoo: worlds of many agents as a parallel environment.
+
+    env = ParallelWorld(*jaxdiff.make("Lambda-v0", agents=3), seed=0)
+
+Random numbers come from the seed of the constructor, until `reset(seed=...)` gives another.
+"""
 
 from __future__ import annotations
 
@@ -8,85 +13,93 @@ import jax
 import numpy as np
 
 from jaxdiff.core.adapters.jaxmarl import DictForm
+from jaxdiff.core.adapters.optional import needed
 from jaxdiff.core.environment import Environment
-from jaxdiff.core.errors import InputError
-from jaxdiff.core.spaces import Box, Discrete, MultiDiscrete
+from jaxdiff.core.errors import require, require_integer
+
+needed("pettingzoo", "pettingzoo")
+from pettingzoo import ParallelEnv  # noqa: E402
+
+from jaxdiff.core.adapters.gymnasium import space_of  # noqa: E402 PettingZoo's spaces are gymnasium's
+
+Values = dict[str, Any]
 
 
-def to_pettingzoo(env: Environment[Any, Any], params: Any = None, seed: int = 0) -> Any:
-    """A `pettingzoo.ParallelEnv` of a multi-agent world.
+class ParallelWorld(ParallelEnv):
+    """One copy of a world whose action space has one entry an agent.
 
     Args:
-        env: a world whose action space has one entry an agent.
-        params: its parameters; the defaults when None.
-        seed: of everything random, until `reset(seed=...)` gives another.
+        env: the world.
+        params: its parameters; `env.default_params` when None.
+        seed: of everything random, 0..2^32 - 1.
 
     Raises:
-        InputError: PettingZoo is not installed, or the world has no agent axis.
+        InputError: the world has no axis of agents, or the seed is outside its range.
     """
-    try:
-        from pettingzoo import ParallelEnv
-    except ImportError as error:
-        raise InputError("pettingzoo", "not installed", "jaxdiff installed with the extra adapters") from error
-    form = DictForm(env, env.default_params if params is None else params)
-    step, reset = jax.jit(form.env.step_env), jax.jit(form.env.reset_env)
 
-    class Adapter(ParallelEnv):
-        """The world; `state_of_world` is its state."""
+    metadata = {"name": "jaxdiff", "render_modes": ["rgb_array"], "is_parallelizable": True}  # noqa: RUF012 PettingZoo's own form
+    render_mode = "rgb_array"
 
-        metadata = {"name": env.name, "render_modes": ["rgb_array"]}  # noqa: RUF012
-        render_mode = "rgb_array"
+    def __init__(self, env: Environment[Any, Any], params: Any = None, seed: int = 0) -> None:
+        require_integer("seed", seed, 0, 2**32 - 1)
+        self.world = env
+        self.params = env.default_params if params is None else params
+        form = DictForm(env, self.params)
+        self.possible_agents = list(form.agents)
+        self.agents: list[str] = []
+        self.observation_spaces = {agent: space_of(form.observation_space(agent)) for agent in form.agents}
+        self.action_spaces = {agent: space_of(form.action_space(agent)) for agent in form.agents}
+        self._reset, self._step = jax.jit(env.reset_env), jax.jit(env.step_env)
+        self._state: Any = None
+        self._seed, self._count = seed, 0
 
-        def __init__(self) -> None:
-            self.possible_agents = list(form.agents)
-            self.agents: list[str] = []
-            self._spaces = {a: (_space(form.observation_space(a)), _space(form.action_space(a))) for a in form.agents}
+    def observation_space(self, agent: str) -> Any:
+        """Observations of one agent."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Any:
+        """Actions of one agent."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: Values | None = None) -> tuple[Values, Values]:
+        """First observations, and empty infos, by agent."""
+        del options
+        if seed is not None:
+            require_integer("seed", seed, 0, 2**32 - 1)
             self._seed, self._count = seed, 0
+        self.agents = list(self.possible_agents)
+        observation, self._state = self._reset(self._key(), self.params)
+        return self._named(observation), {agent: {} for agent in self.agents}
 
-        def observation_space(self, agent: str) -> Any:
-            return self._spaces[agent][0]
+    def step(self, actions: Values) -> tuple[Values, Values, Values, Values, Values]:
+        """One step of all agents: observations, rewards (float), terminations, truncations and infos, by agent.
 
-        def action_space(self, agent: str) -> Any:
-            return self._spaces[agent][1]
+        Raises:
+            InputError: `reset` was not called, or the episode has ended; an agent without an action, or one outside its space.
+        """
+        require(bool(self.agents), "step", "called before reset", "reset first")
+        for agent in self.agents:
+            action = actions.get(agent)
+            require(
+                action is not None and self.action_spaces[agent].contains(action), "actions", action, f"one for {agent} within its space"
+            )
+        agents, joint = self.agents, np.array([actions[agent] for agent in self.agents], np.int32)
+        observation, self._state, reward, terminated, truncated, _ = self._step(self._key(), self._state, joint, self.params)
+        over, cut = bool(terminated), bool(truncated)
+        self.agents = [] if over or cut else agents
+        rewards = dict(zip(agents, np.asarray(reward, np.float64).tolist(), strict=True))
+        return self._named(observation), rewards, dict.fromkeys(agents, over), dict.fromkeys(agents, cut), {agent: {} for agent in agents}
 
-        def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-            if seed is not None:
-                self._seed, self._count = seed, 0
-            self.agents = list(form.agents)
-            obs, self.state_of_world = reset(self._key(), form.params)
-            return self._named(obs), {agent: {} for agent in self.agents}
+    def render(self) -> np.ndarray:
+        """A picture, uint8 [height, width, 3]."""
+        return self.world.render(self._state, self.params)
 
-        def step(self, actions: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any]]:
-            joint = np.array([actions[agent] for agent in form.agents], np.int32)
-            obs, self.state_of_world, reward, terminated, truncated, _ = step(self._key(), self.state_of_world, joint, form.params)
-            agents = self.agents
-            ended = bool(terminated) or bool(truncated)
-            self.agents = [] if ended else agents
-            rewards = {agent: float(r) for agent, r in zip(agents, np.asarray(reward), strict=True)}
-            over, cut = (dict.fromkeys(agents, bool(flag)) for flag in (terminated, truncated))
-            return self._named(obs), rewards, over, cut, {agent: {} for agent in agents}
+    def close(self) -> None:
+        """Nothing is open."""
 
-        def render(self) -> np.ndarray:
-            return env.render(self.state_of_world, form.params)
+    def _key(self) -> jax.Array:
+        self._count += 1
+        return jax.random.fold_in(jax.random.key(self._seed), self._count)
 
-        def close(self) -> None:
-            """Nothing is open."""
-
-        def _key(self) -> jax.Array:
-            self._count += 1
-            return jax.random.fold_in(jax.random.key(self._seed), self._count)
-
-        def _named(self, obs: jax.Array) -> dict[str, np.ndarray]:
-            return dict(zip(form.agents, np.asarray(obs), strict=True))
-
-    return Adapter()
-
-
-def _space(space: Discrete | MultiDiscrete | Box) -> Any:
-    from gymnasium import spaces
-
-    if isinstance(space, Discrete):
-        return spaces.Discrete(space.n)
-    if isinstance(space, MultiDiscrete):
-        return spaces.MultiDiscrete(np.array(space.sizes), dtype=space.dtype.type)
-    return spaces.Box(space.low, space.high, space.shape, space.dtype.type)
+    def _named(self, observation: jax.Array) -> Values:
+        return dict(zip(self.possible_agents, np.asarray(observation), strict=True))

@@ -7,33 +7,9 @@ from jaxdiff.core.adapters.jaxmarl import DictForm
 from jaxdiff.core.errors import InputError
 
 
-@pytest.fixture(scope="module")
-def world():
-    return jaxdiff.make("Lambda-v0", agents=2, cells=4, steps=5, longest_pattern=16)
-
-
-def test_pettingzoo_accepts_it(world):
-    pytest.importorskip("pettingzoo", reason="the adapters extra is not installed")
-    from pettingzoo.test import parallel_api_test
-
-    from jaxdiff.core.adapters.pettingzoo import to_pettingzoo
-
-    made = to_pettingzoo(*world)
-    parallel_api_test(made, num_cycles=20)
-    first, _ = made.reset(seed=3)
-    again, _ = made.reset(seed=3)
-    np.testing.assert_array_equal(first["agent_0"], again["agent_0"])
-    assert made.render().dtype == np.uint8
-    for k in range(5):
-        obs, reward, terminated, truncated, _ = made.step(dict.fromkeys(made.agents, 0))
-        assert set(obs) == set(reward) == {"agent_0", "agent_1"}
-        assert not any(terminated.values())
-        assert all(truncated.values()) == (k == 4)
-    assert made.agents == []
-
-
-def test_dictionary_form(world):
-    form = DictForm(*world)
+def test_dictionary_form():
+    env, params = jaxdiff.make("Lambda-v0", agents=2, cells=4, steps=5, longest_pattern=16)
+    form = DictForm(env, params)
     assert form.agents == ("agent_0", "agent_1")
     obs, state = form.reset(jax.random.key(0))
     assert bool(form.observation_space("agent_1").contains(obs["agent_1"]))
@@ -45,7 +21,7 @@ def test_dictionary_form(world):
         assert bool(done["__all__"]) == (k == 4)
     assert int(state.time) == 0
     assert reward["agent_0"].shape == ()
-    joint = world[0].step_env(jax.random.key(7), state, np.array([1, 0]), world[1])
+    joint = env.step_env(jax.random.key(7), state, np.array([1, 0]), params)
     single = form.step_env(jax.random.key(7), state, {"agent_0": np.int32(1), "agent_1": np.int32(0)})
     np.testing.assert_array_equal(single[2]["agent_1"], joint[2][1])
 

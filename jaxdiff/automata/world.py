@@ -219,13 +219,17 @@ class SAECA(Environment[State, Params]):
         cell = state.cells[state.position]
         cells = state.cells.at[state.position].set(jnp.stack([cell, 1 - cell, jnp.zeros_like(cell), jnp.ones_like(cell)])[upshot])
         position = (state.position + jnp.asarray([0, 1, -1], jnp.int32)[move]) % self.width
-        masks = eca.rule_masks(jnp.asarray(params.rule))
-        cells = eca.unpack(eca.step_words(eca.pack(cells), masks, self.width), self.width)
+        cells = self._update(cells, params)
         numerator = self._numerator(cells, position)
         new = State(cells, position, state.time + 1, jnp.stack(ring.add(tuple(state.total), tuple(numerator))))
         weights = np.float32(2.0) ** np.arange(0, 32 * len(numerator), 32, dtype=np.float32) / np.float32(self.scale)
         reward = (numerator.astype(jnp.float32) * weights).sum(dtype=jnp.float32)
         return self._observe(new), new, reward, jnp.zeros((), jnp.bool_), new.time >= self.steps, {"numerator": numerator}
+
+    def _update(self, cells: jax.Array, params: Params) -> jax.Array:
+        """The automaton's next configuration, uint8 [N]."""
+        masks = eca.rule_masks(jnp.asarray(params.rule))
+        return eca.unpack(eca.step_words(eca.pack(cells), masks, self.width), self.width)
 
     def _observe(self, state: State) -> jax.Array:
         offset = {"l": -1, "c": 0, "r": 1}

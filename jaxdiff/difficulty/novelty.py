@@ -75,6 +75,8 @@ class Solutions:
 
     def distinct(self) -> Solutions:
         """Each once, the first occurrence."""
+        if not len(self.length):
+            return self
         cut = np.where(np.arange(self.actions.shape[1])[None, :, None] < self.length[:, None, None], self.actions, 0)
         rows = np.concatenate([cut.reshape(len(cut), -1), self.length[:, None]], axis=1)
         kept = np.sort(np.unique(rows, axis=0, return_index=True)[1])
@@ -102,7 +104,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Novelty:
+class ReactionDifficulty:
     """Difficulty of reacting to a novelty.
 
     Attributes:
@@ -130,7 +132,7 @@ def difficulty(
     matching: Matching = "mean",
     *,
     duplicates: Literal["keep", "drop"] = "keep",
-) -> Novelty:
+) -> ReactionDifficulty:
     """Difficulty of reacting to the change from world A to world B.
 
     Args:
@@ -161,7 +163,7 @@ def difficulty(
         forth.append(_part(n, len(one), len(other), shifts[0]))
         back.append(_part(n, len(other), len(one), shifts[1]))
     size, shift = _divided(forth, reading)
-    return Novelty(size + shift, size, shift, sum(_divided(back, reading)), not forth, tuple(forth))
+    return ReactionDifficulty(size + shift, size, shift, sum(_divided(back, reading)), not forth, tuple(forth))
 
 
 def _part(n: int, before: int, after: int, shift: float) -> Part:

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import stats
 
 from jaxdiff.core.errors import require, require_integer
-from jaxdiff.difficulty.novelty import Novelty
+from jaxdiff.difficulty.novelty import ReactionDifficulty
 
 HARD = 0.3  # the paper: easy up to 0, medium up to here
 NO_NOVELTY = "indistinguishable from no novelty"
@@ -41,7 +41,7 @@ class Summary:
     Attributes:
         levels: levels that count.
         undetermined: levels left out because nobody solved them, before or after.
-        d, size, shift, reverse: see `novelty.Novelty`; None where no level counts.
+        d, size, shift, reverse: see `novelty.ReactionDifficulty`; None where no level counts.
         floor: D of the world against itself; None where it was not measured.
         excess: D less the floor of the same level.
         verdict: "easy", "medium", "hard", by the excess where there is one, else by D; `NO_NOVELTY` where the interval of the excess
@@ -60,7 +60,12 @@ class Summary:
 
 
 def over_levels(
-    novelties: Sequence[Novelty], floor: Sequence[Novelty] | None = None, *, resamples: int = 2000, level: float = 0.95, seed: int = 0
+    novelties: Sequence[ReactionDifficulty],
+    floor: Sequence[ReactionDifficulty] | None = None,
+    *,
+    resamples: int = 2000,
+    level: float = 0.95,
+    seed: int = 0,
 ) -> Summary:
     """Means over levels, with percentile bootstrap intervals.
 
@@ -95,7 +100,7 @@ def over_levels(
         )
         return Mean(value, float(found.confidence_interval.low), float(found.confidence_interval.high))
 
-    def of(each: Sequence[Novelty], name: str) -> np.ndarray:
+    def of(each: Sequence[ReactionDifficulty], name: str) -> np.ndarray:
         return np.array([getattr(each[i], name) for i in used], np.float64)
 
     d = of(novelties, "d")

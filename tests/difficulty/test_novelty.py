@@ -173,7 +173,7 @@ def test_bad_input(call, message):
 
 
 def of(d):
-    return novelty.Novelty(d, d, 0.0, -d, False, ())
+    return novelty.ReactionDifficulty(d, d, 0.0, -d, False, ())
 
 
 def test_floor_covers_no_novelty_and_is_taken_off():

@@ -9,8 +9,9 @@ import json
 import math
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,19 +39,39 @@ def console(as_json: bool) -> Console:
     return made
 
 
-def table(title: str, columns: list[str], rows: list[list[str]], caption: str | None = None) -> Table:
-    """A table whose first column is text and whose other columns are numbers."""
+def table(title: str, columns: list[str], rows: list[list[str]], caption: str | None = None, texts: bool = False) -> Table:
+    """A table whose first column is text and whose other columns are numbers; or `texts`, which may take several lines."""
     made = Table(title=title, caption=caption, title_justify="left", caption_justify="left", header_style="bold")
     for number, name in enumerate(columns):
-        made.add_column(name, justify="left" if number == 0 else "right", no_wrap=True)
+        made.add_column(name, justify="left" if number == 0 or texts else "right", no_wrap=number == 0 or not texts, overflow="fold")
     for row in rows:
         made.add_row(*row)
     return made
 
 
+def refuse_unused(command: Any, used: Collection[str], when: str) -> None:
+    """Refuse settings of a command that are not used, instead of ignoring them.
+
+    Args:
+        command: a dataclass of the command line.
+        used: names of the settings that matter.
+        when: why the others do not.
+
+    Raises:
+        InputError: one of the others is not at its default.
+    """
+    for setting in fields(command):
+        value = getattr(command, setting.name)
+        if setting.name not in used and value != setting.default:
+            raise InputError(setting.name, value, f"nothing, {when}: it would change nothing")
+
+
 def number(value: float, digits: int = 2) -> str:
     """A number for a table; a dash where there is none."""
-    return "-" if value is None or not math.isfinite(value) else f"{value:.{digits}f}"
+    if value is None or not math.isfinite(value):
+        return "-"
+    text = f"{value:.{digits}f}"
+    return text.removeprefix("-") if float(text) == 0 else text
 
 
 def duration(seconds: float) -> str:

@@ -31,10 +31,10 @@ class Export:
         py-irt             the same as JSON lines
         catsim             item matrix a, b, c, d (CSV or .npy), on catsim's scale of ability
 
-    A person is a searcher with a budget: he tries 2^theta policies, theta evenly spread from 0 to --most bits, and succeeds in an item
+    A person is a searcher with a budget: it tries 2^theta policies, theta evenly spread from 0 to --most bits, and succeeds in an item
     where the best of them reaches its target.
 
-    Example:
+    Try:
         jaxdiff export bank.zarr py-irt --out responses.jsonl --persons 500
     """
 
@@ -46,8 +46,8 @@ class Export:
     """File to write."""
     persons: int = 300
     """Simulated persons."""
-    most: float = 12.0
-    """Largest ability, in bits."""
+    most: float | None = None
+    """Largest ability, in bits; that of a searcher who tries the whole population, if not given (none can try more)."""
     seed: int = 0
     """Seed of the persons."""
     json: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
@@ -56,7 +56,7 @@ class Export:
     def run(self) -> int:
         """Do it; returns the exit code."""
         require_integer("persons", self.persons, 1)
-        require(0 <= self.most <= 62, "most", self.most, "0 to 62 bits")
+        require(self.most is None or 0 <= self.most <= 62, "most", self.most, "0 to 62 bits")
         require_integer("seed", self.seed, 0, 2**32 - 1)
         from jaxdiff.studies import bank_table, exports, item_bank
         from jaxdiff.sweep import store
@@ -84,5 +84,9 @@ class Export:
         from jaxdiff.studies import persons
 
         with console.progress() as report:
-            theta = persons.spread(self.persons, self.most)
+            most = persons.largest(dataset)
+            require(
+                self.most is None or self.most <= most, "most", self.most, f"at most {most:.2f} bits: no searcher can try more policies"
+            )
+            theta = persons.spread(self.persons, most if self.most is None else self.most)
             return persons.simulate(jax.random.key(self.seed), dataset, theta, gamma, progress=report)

@@ -16,7 +16,7 @@ from jaxdiff.cli import console
 class List:
     """List the worlds that `jaxdiff.make` knows, with their options and spaces, or the items of a bank.
 
-    Examples:
+    Try:
         jaxdiff list
         jaxdiff list items --by difficulty --count 10 --strategy fresh
         jaxdiff list items --by discrimination --bank bank.zarr
@@ -62,12 +62,16 @@ class List:
         rows = [[w["name"], w["about"], ", ".join(f"{k}={v!r}" for k, v in w["options"].items())] for w in worlds]
         screen.print(
             console.table(
-                "Worlds", ["name", "what", "options and defaults"], rows, caption='env, params = jaxdiff.make("SAECA-v0", width=21)'
+                "Worlds",
+                ["name", "what", "options and defaults"],
+                rows,
+                caption='env, params = jaxdiff.make("SAECA-v0", width=21)',
+                texts=True,
             )
         )
         for world in worlds:
             entries = [[str(i), what] for i, what in enumerate(world["entries"])]
-            screen.print(console.table(f"Observation of {world['name']}", ["entry", "what it is"], entries))
+            screen.print(console.table(f"Observation of {world['name']}", ["entry", "what it is"], entries, texts=True))
         if self.json:
             console.print_json({"worlds": worlds})
         return 0

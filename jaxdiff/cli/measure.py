@@ -25,7 +25,7 @@ class Measure:
     Runs random programs and random walkers through every rule and prints, per rule, the indicators of the reward distribution and the
     difficulty D: log2 of how many policies a blind search tries before it finds one within a tolerance of the best.
 
-    Examples:
+    Try:
         jaxdiff measure saeca --rules 184 110 122 164 --strategy chained --policies 2000 --steps 300 --out results
         jaxdiff measure --load results/measurement.zarr.zip
         jaxdiff measure saeca --census 10 --out whole
@@ -38,7 +38,7 @@ class Measure:
     strategy: Literal["fresh", "random_walk", "chained", "levin"] = "chained"
     """How policies are tried: each in a fresh world, each after a random walk, one after the other, or that by ascending length."""
     policies: int = 2000
-    """Policies in a population; one in twenty is a random walker, the others are random programs."""
+    """Policies in a population, walkers included; one in twenty is a random walker, the others are random programs."""
     populations: int = 1
     """Independent populations; the table shows medians over them."""
     steps: int = 300
@@ -75,6 +75,7 @@ class Measure:
         if self.census is not None:
             return self._whole()
         if self.load is not None:
+            console.refuse_unused(self, ("world", "load", "out", "json"), "with load, which shows what was measured")
             from jaxdiff.sweep import labelled
 
             dataset = labelled.load(self.load, study.KIND)
@@ -102,9 +103,11 @@ class Measure:
         from jaxdiff.studies import whole_space
 
         require(self.world in WORLDS, "world", self.world, f"one of {', '.join(WORLDS)}")
-        require(self.load is None, "load", str(self.load), "not together with census")
         assert self.census is not None
         names = ("steps", "width", "start", "observation")
+        # What a census does is Fresh; the default says something else, for samples.
+        used = ("world", "census", "rules", "out", "json", *names, *(("strategy",) if self.strategy == "fresh" else ()))
+        console.refuse_unused(self, used, "with census, which runs every program once in a fresh world")
         settings = whole_space.Settings(self.census, parse_rules(self.rules), **{name: getattr(self, name) for name in names})
         return whole.show(settings, self.out, self.json)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,11 +11,18 @@ import tyro
 
 from jaxdiff.cli import console
 from jaxdiff.cli.measure import parse_rules
-from jaxdiff.core.errors import require
 from jaxdiff.core.files import whole
 
 if TYPE_CHECKING:
     from jaxdiff.studies.reproduction import Reproduction, Row
+
+
+# What each study reads, beside what all do.
+_USED = {
+    "complexity-distribution": ("size", "populations"),
+    "questions": ("populations", "rules", "policies", "steps", "climbers", "budget", "patience"),
+    "society": ("sessions",),
+}
 
 
 @dataclass(frozen=True)
@@ -32,7 +38,7 @@ class Reproduce:
     with and without others, and the Darwin-Wallace distribution generation by generation. Intervals are 95 %. A run with --out that was
     stopped goes on where it was.
 
-    Examples:
+    Try:
         jaxdiff reproduce complexity-distribution --size 1900 --out reproduction
         jaxdiff reproduce questions --out questions
         jaxdiff reproduce society --sessions 1000 --out society
@@ -67,14 +73,13 @@ class Reproduce:
 
     def run(self) -> int:
         """Do it; returns the exit code."""
+        console.refuse_unused(self, ("study", "seed", "out", "json", *_USED[self.study]), f"for {self.study}")
         if self.study == "questions":
             return self._questions()
         if self.study == "society":
             return self._society()
         from jaxdiff.studies import reproduction
 
-        require(self.sessions == 1000, "sessions", self.sessions, "not for complexity-distribution, which has populations")
-        require(self.rules == ("all",), "rules", " ".join(self.rules), "not for complexity-distribution, whose rules are the paper's")
         populations = 20 if self.populations is None else self.populations
         folder = console.output_folder(self.out)
         with console.progress() as report:
@@ -114,8 +119,6 @@ class Reproduce:
         from jaxdiff.studies.guided_search import Search
         from jaxdiff.studies.rule_difficulty import Settings
 
-        require(self.size == 1900, "size", self.size, "not for questions, which have policies")
-        require(self.sessions == 1000, "sessions", self.sessions, "not for questions, which have populations")
         populations = 3 if self.populations is None else self.populations
         settings = Settings(parse_rules(self.rules), self.policies, populations, self.steps, self.seed)
         return questions.show(settings, Search(self.climbers, self.budget, self.patience), self.out, self.json)
@@ -124,10 +127,6 @@ class Reproduce:
         from jaxdiff.cli import reproduce_society
         from jaxdiff.studies.society import Settings
 
-        for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            allowed = value == field.default or field.name in ("study", "sessions", "seed", "out", "json")
-            require(allowed, field.name, value, "not for society, which has sessions")
         quarter = self.sessions // 4
         settings = Settings(self.sessions, tune_sessions=max(8, quarter), other_sessions=max(8, quarter), seed=self.seed)
         return reproduce_society.run(settings, self.out, self.json)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
 from jaxdiff.cli import console
 from jaxdiff.cli.measure import WORLDS, parse_rules
-from jaxdiff.core.errors import require
+from jaxdiff.core.errors import InputError, require
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from jaxdiff.sweep.automata import Grid
+    from jaxdiff.sweep.hosts import Hosts
     from jaxdiff.sweep.plan import Plan
     from jaxdiff.sweep.runner import Done
 
@@ -28,7 +29,7 @@ class Sweep:
     computes nothing twice. Several hosts share the work: start the command on each, under SLURM or Open MPI as it is, elsewhere with
     --coordinator, --processes and --process.
 
-    Example:
+    Try:
         jaxdiff sweep saeca --rules all --strategies fresh chained --policies 10000 --out bank.zarr
     """
 
@@ -39,9 +40,9 @@ class Sweep:
     rules: tuple[str, ...] = ("all",)
     """Rules of the automaton, 0 to 255, or all."""
     strategies: tuple[Literal["fresh", "random_walk", "chained", "levin"], ...] = ("fresh", "chained")
-    """How policies are tried."""
+    """How policies are tried: each in a fresh world, each after a random walk, one after the other, or that by ascending length."""
     policies: int = 10_000
-    """Programs in a population."""
+    """Programs in a population; random walkers come on top."""
     populations: int = 1
     """Independent populations."""
     steps: int = 300
@@ -111,7 +112,7 @@ class Sweep:
             console.print_json(asdict(plan))
         return 0
 
-    def _run(self, grid: Grid, hosts: Any) -> int:
+    def _run(self, grid: Grid, hosts: Hosts) -> int:
         from jaxdiff.sweep import runner
         from jaxdiff.sweep.automata import Sweep as Job
 
@@ -134,17 +135,21 @@ class Sweep:
         from jaxdiff.sweep import store
 
         stem = self.out.name.removesuffix(".zarr")
-        if changed or not (self.out / item_bank.GROUP).exists():
+        bank, damage = None, []
+        if not changed and (self.out / item_bank.GROUP).exists():
+            try:
+                bank = item_bank.load(self.out)
+            except InputError as error:
+                damage = [f"{error}; made again"]
+        if bank is None:
             with console.progress() as report:
                 bank = item_bank.items(store.load_whole(self.out), progress=report)
             item_bank.save(bank, self.out)
-        else:
-            bank = item_bank.load(self.out)
         written = [bank_table.write(bank, self.out.with_name(f"{stem}-items.csv"))]
         if bank.is_representative.any():
             figures = {f"{stem}-catalogue-{name}": catalogue.catalogue(bank, name) for name in bank.strategy.values}
             written += console.save_figures(self.out.parent, figures)
-        return written, item_bank.summary_lines(bank)
+        return written, [*damage, *item_bank.summary_lines(bank)]
 
 
 def _said(done: Done, out: Path) -> str:

@@ -44,8 +44,7 @@ def complexity_and_difficulty(dataset: xr.Dataset, encoding: str = "digits") -> 
         y = dataset.difficulty.sel(strategy=strategy, gamma=gamma).values.T
         _cloud(ax, x, y.mean(0), rules)
         _bytes(ax.xaxis)
-        dress(ax, f"{strategy.capitalize()}, tolerance {gamma:g}")
-        _note(ax, _coefficient(agreement.correlation(x, y, groups=groups)), "lower right")
+        dress(ax, f"{strategy.capitalize()}, tolerance {gamma:g}\n{_coefficient(agreement.correlation(x, y, groups=groups))}")
     heading(figure, f"Does a complex automaton make a hard world? {_rules(rules)}")
     return figure
 
@@ -66,8 +65,7 @@ def hardness(dataset: xr.Dataset) -> Figure:
     for ax, (x, label, title) in zip(axes, sides, strict=True):
         _cloud(ax, x.mean(0), h.mean(0), rules)
         _bytes(ax.yaxis)
-        dress(ax, title, x=label)
-        _note(ax, _coefficient(agreement.correlation(x, h, groups=groups)), "upper left")
+        dress(ax, f"{title}\n{_coefficient(agreement.correlation(x, h, groups=groups))}", x=label)
     _bytes(axes[1].xaxis)
     heading(figure, f"How complex is what the best policy does? {_rules(rules)}")
     return figure
@@ -161,8 +159,7 @@ def interface_scatter(dataset: xr.Dataset, gamma: float = 0.0) -> Figure:
     for ax, (title, across, up) in zip(axes, shown, strict=True):
         ax.plot([0, top], [0, top], color=FAINT, linewidth=1.5, zorder=1)
         _cloud(ax, across[0], up[0], rules)
-        dress(ax, title)
-        _note(ax, _coefficient(agreement.correlation(across, up, groups=groups)), "lower right")
+        dress(ax, f"{title}\n{_coefficient(agreement.correlation(across, up, groups=groups))}")
     heading(figure, f"Is a hard rule hard through every interface? {_rules(rules)}, tolerance {gamma:g}")
     return figure
 
@@ -188,7 +185,7 @@ def _rules(rules: np.ndarray) -> str:
 def _coefficient(found: agreement.Correlation) -> str:
     if not np.isfinite(found.value):
         return "Spearman undefined"
-    return f"Spearman {found.value:.2f}\n95 %: {found.low:.2f} to {found.high:.2f}"
+    return f"Spearman {found.value:.2f} (95 %: {found.low:.2f} to {found.high:.2f})"
 
 
 def _bytes(axis: Axis) -> None:

@@ -72,7 +72,11 @@ def read(path: str | Path) -> list[Row]:
     path = Path(path)
     if not path.is_file():
         raise InputError("bank", str(path), "an existing table of items (CSV)")
-    return _parsed(path.read_text(encoding="utf-8"), str(path))
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError("bank", f"{path}, not readable as text", "a table of items (CSV)") from error
+    return _parsed(text, str(path))
 
 
 def reference() -> list[Row]:

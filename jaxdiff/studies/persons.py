@@ -30,6 +30,11 @@ KIND = "persons"
 PAIRS = 1 << 14
 
 
+def largest(dataset: xr.Dataset, form: search.ProgramForm = "simplified", keep_repeated: bool = False) -> float:
+    """The ability, in bits, of a searcher who tries the whole of the smallest population; arguments as for `simulate`."""
+    return float(np.log2(min(int(p.keep.sum()) for p in item_bank.populations(dataset, form, keep_repeated))))
+
+
 def simulate(
     key: jax.Array,
     dataset: xr.Dataset,

@@ -7,6 +7,7 @@ its kind, format and a digest of its arrays are attributes, so that another kind
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
 import tempfile
 import warnings
@@ -76,7 +77,8 @@ def load(store: str | Path, group: str, kind: str) -> xr.Dataset:
 
     place = Path(store) / group
     if not (place / "zarr.json").is_file():
-        raise InputError("store", str(store), f"a store folder with the group {group}")
+        there = f"{store}, without {group}" if Path(store).is_dir() else f"{store}, which is no folder"
+        raise InputError("store", there, f"a store that holds {group}; `jaxdiff sweep` makes them, unless it is told not to")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -90,8 +92,10 @@ def load(store: str | Path, group: str, kind: str) -> xr.Dataset:
 
 
 def digest(dataset: xr.Dataset) -> str:
-    """Checksum of names, shapes and values of all variables (SHA-256, hexadecimal)."""
+    """Checksum of names, shapes and values of all variables and of the attributes, but for its own (SHA-256, hexadecimal)."""
     sha = hashlib.sha256()
+    own = {name: value for name, value in dataset.attrs.items() if not str(name).startswith("jaxdiff_")}
+    sha.update(json.dumps(own, sort_keys=True, default=lambda value: value.tolist()).encode())
     for name in sorted(map(str, dataset.variables)):
         value = np.ascontiguousarray(dataset[name].values)
         texts = value.dtype.kind in "OUT"

@@ -5,7 +5,6 @@ They exchange nothing but the news that somebody has arrived; results meet in th
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sys
 import threading
@@ -18,10 +17,12 @@ from typing import TypeVar
 import jax
 
 from jaxdiff.core.errors import InputError, require, require_integer
+from jaxdiff.core.held import HeldError, held, is_held
 
 T = TypeVar("T")
 TIMEOUT_SECONDS = 300
 # How launchers (SLURM, Open MPI, MPICH) tell a process how many there are and which one it is.
+_SILENT = ("PMI_SIZE",)  # MPICH does not say where process 0 is
 _LAUNCHERS = (("SLURM_STEP_NUM_TASKS", "SLURM_PROCID"), ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"), ("PMI_SIZE", "PMI_RANK"))
 
 
@@ -70,25 +71,49 @@ class Hosts:
 
     def absent(self, store: Path) -> list[int]:
         """Numbers of the processes that have not started or have died."""
-        return [index for index in range(self.count) if index != self.index and not _held(_sign(store, index))]
+        return [index for index in range(self.count) if index != self.index and not is_held(_sign(store, index))]
 
 
 def find(coordinator: str | None = None, processes: int | None = None, process: int | None = None, timeout: int = TIMEOUT_SECONDS) -> Hosts:
     """This process among those that share the work: as told, else as the launcher says, else alone.
 
+    With a coordinator alone, the numbers are the launcher's.
+
     Raises:
         InputError: arguments that do not belong together.
     """
-    require_integer("join-timeout", timeout, 1)
+    require_integer("join_timeout", timeout, 1)
+    launched = _launched() if processes is None and process is None else None
     if coordinator is None and processes is None and process is None:
-        for count, index in _LAUNCHERS:
-            if int(os.environ.get(count) or 1) > 1:
-                return Hosts(int(os.environ[index]), int(os.environ[count]), None, timeout)
-        return Hosts()
-    require(coordinator is not None and ":" in coordinator, "coordinator", coordinator, "host:port of process 0, on every process")
+        if launched is None:
+            return Hosts()
+        name, count, index = launched
+        require(name not in _SILENT, "coordinator", None, f"host:port of process 0, which {name} does not tell")
+        return Hosts(index, count, None, timeout)
+    together = "host:port of process 0 (port 1 to 65535), the same on every process, together with --processes and --process"
+    host, _, port = (coordinator or "").rpartition(":")
+    require(bool(host) and port.isascii() and port.isdecimal() and 0 < int(port) < 65536, "coordinator", coordinator, together)
+    if launched is not None:
+        _, processes, process = launched
     require_integer("processes", processes, 1)
     require_integer("process", process, 0, (processes or 1) - 1)
     return Hosts(process or 0, processes or 1, coordinator, timeout)
+
+
+def _launched() -> tuple[str, int, int] | None:
+    """Name of the variable that says so, number of processes and of this one, where a launcher has started several.
+
+    Raises:
+        InputError: the launcher's variables are no numbers, or do not belong together.
+    """
+    for name, number in _LAUNCHERS:
+        text, which = os.environ.get(name, "1"), os.environ.get(number, "")
+        require(text.isascii() and text.isdecimal(), name, text, "a number of processes, as a launcher sets it")
+        if int(text) > 1:
+            fits = which.isascii() and which.isdecimal() and int(which) < int(text)
+            require(fits, number, which, f"a number from 0 to {int(text) - 1}, since {name} is {text}")
+            return name, int(text), int(which)
+    return None
 
 
 def _sign(store: Path, index: int) -> Path:
@@ -97,38 +122,12 @@ def _sign(store: Path, index: int) -> Path:
 
 @contextmanager
 def _present(store: Path, me: Hosts) -> Iterator[None]:
-    """Hold this process's sign; the operating system takes it away when the process ends, however it ends."""
-    sign = _sign(store, me.index)
+    """Hold this process's sign."""
     try:
-        sign.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(sign, os.O_RDWR | os.O_CREAT, 0o666)
-    except OSError as error:
-        raise InputError("out", str(store), f"a place that can be written ({error.strerror})") from error
-    try:
-        if not _take(descriptor):
-            raise InputError("process", me.index, f"a number that no other of the {me.count} processes has")
-        yield
-        sign.unlink(missing_ok=True)
-    finally:
-        os.close(descriptor)
-
-
-def _take(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
-
-
-def _held(sign: Path) -> bool:
-    try:
-        descriptor = os.open(sign, os.O_RDWR)
-    except OSError:
-        return False
-    held = not _take(descriptor)
-    os.close(descriptor)
-    return held
+        with held(_sign(store, me.index), f"process {os.getpid()}"):
+            yield
+    except HeldError as error:
+        raise InputError("process", me.index, f"a number that no other of the {me.count} processes has") from error
 
 
 def _give_up(store: Path, me: Hosts) -> None:

@@ -65,20 +65,20 @@ def load(path: str | Path, kind: str | None = None) -> xr.Dataset:
     path = Path(path)
     if not path.is_file():
         raise InputError("load", str(path), f"an existing results file (*{SUFFIX})")
-    whole = f"a whole results file (*{SUFFIX})"
+    allowed = f"a whole results file (*{SUFFIX})"
     try:
         with zipfile.ZipFile(path) as archive:
             bad = archive.testzip()
         if bad is not None:
-            raise InputError("load", f"{path}, damaged at {bad}", whole)
+            raise InputError("load", f"{path}, damaged at {bad}", allowed)
         with ZipStore(path, mode="r") as store:
             dataset = xr.open_zarr(store, consolidated=False).load()
     except InputError:
         raise
     except zipfile.BadZipFile as error:
-        raise InputError("load", f"{path}, not a zip file or cut short", whole) from error
+        raise InputError("load", f"{path}, not a zip file or cut short", allowed) from error
     except (OSError, ValueError, KeyError, RuntimeError) as error:
-        raise InputError("load", f"{path}, not readable ({type(error).__name__}: {error})", whole) from error
+        raise InputError("load", f"{path}, not readable ({type(error).__name__}: {error})", allowed) from error
     check_kind(dataset, str(path), kind)
     return dataset
 

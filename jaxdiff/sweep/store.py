@@ -7,7 +7,6 @@ group's attributes say which sweep the store belongs to; another sweep is refuse
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
@@ -23,13 +22,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jaxdiff.core.errors import InputError
+from jaxdiff.core.held import HeldError, held
+from jaxdiff.sweep import group
 
 if TYPE_CHECKING:
     import xarray as xr
     import zarr
 
 KIND = "sweep"
-FORMAT = 1
+FORMAT = 2
+_DIGEST, _META = "jaxdiff_digest", "zarr.json"
+_WHOLE = "a whole store; the command that made it repairs it"
 Region = tuple[slice, ...]
 
 
@@ -73,10 +76,10 @@ class Layout:
 class Store:
     """An opened store, see `open_for_writing`."""
 
-    def __init__(self, path: Path, group: zarr.Group, layout: Layout) -> None:
+    def __init__(self, path: Path, layout: Layout) -> None:
         self.path = path
         self._layout = layout
-        self._arrays: dict[str, zarr.Array] = {name: _array(group, name) for name in layout.variables}
+        self._arrays = _arrays(path, layout)
 
     def whole(self, regions: Mapping[str, Region]) -> bool | None:
         """Whether regions that consist of whole chunks are there: None where something is missing, False where a chunk is damaged."""
@@ -108,13 +111,12 @@ def open_for_writing(path: str | Path, layout: Layout, sweep_up: bool = True) ->
     Args:
         path: folder.
         layout: what it must contain.
-        sweep_up: remove what a killed process left beside its chunks; only where nobody else is writing.
+        sweep_up: remove what a killed process left beside its chunks, and put back labels and descriptions that are damaged; only
+            where nobody else is writing.
 
     Raises:
         InputError: there is something else: a folder that is no store, a store of another sweep, format or version.
     """
-    import zarr
-
     path = Path(path)
     if not path.exists():
         _create(path, layout)
@@ -123,25 +125,22 @@ def open_for_writing(path: str | Path, layout: Layout, sweep_up: bool = True) ->
     if sweep_up:
         for left in path.rglob("*.partial"):
             left.unlink(missing_ok=True)
-    return Store(path, zarr.open_group(path, mode="r+", zarr_format=3), layout)
+        if not _described(path, layout):
+            _repair(path, layout)
+    return Store(path, layout)
 
 
 def load(path: str | Path) -> xr.Dataset:
     """A finished sweep, lazily: chunks are read, and their checksums checked, when values are asked for.
 
     Raises:
-        InputError: no store of a sweep, or one of another format.
+        InputError: no store of a sweep, one of another format, or with damaged labels.
     """
-    import xarray as xr
-
     path = Path(path)
     attributes = _attributes(path)
     if attributes.get("jaxdiff_format") != FORMAT:
         raise InputError("store", f"{path}, format {attributes.get('jaxdiff_format')}", f"format {FORMAT}, written by this version")
-    dataset = xr.open_zarr(path, consolidated=False, chunks=None)
-    # Zarr's own strings are made NumPy's usual ones.
-    texts = {name: np.array(c.values.tolist()) for name, c in dataset.coords.items() if c.dtype.kind in "OT"}
-    return dataset.assign_coords(texts)
+    return _labels(path)
 
 
 def load_whole(path: str | Path) -> xr.Dataset:
@@ -170,36 +169,17 @@ def lock(path: str | Path) -> Iterator[None]:
         InputError: another process holds it (who is said), or the folder cannot be written.
     """
     path = Path(path)
-    name = path.with_name(f".{path.name}.lock")
     try:
-        name.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(name, os.O_RDWR | os.O_CREAT, 0o666)
-    except OSError as error:
-        raise InputError("out", str(path), f"a place that can be written ({error.strerror})") from error
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            holder = os.read(descriptor, 200).decode(errors="replace").strip() or "another process"
-            raise InputError("out", str(path), f"a store that nobody else is writing; {holder} is writing this one") from error
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
-        yield
-        name.unlink(missing_ok=True)
-    finally:
-        os.close(descriptor)
+        with held(path.with_name(f".{path.name}.lock"), f"process {os.getpid()} on {socket.gethostname()}"):
+            yield
+    except HeldError as error:
+        holder = str(error) or "another process"
+        raise InputError("out", str(path), f"a store that nobody else is writing; {holder} is writing this one") from error
 
 
-def _array(group: zarr.Group, name: str) -> zarr.Array:
-    import zarr
-
-    array = group[name]
-    assert isinstance(array, zarr.Array)
-    return array
-
-
-def _create(path: Path, layout: Layout) -> None:
-    """Make the store beside its place and move it there, so that it is whole or absent too."""
+@contextmanager
+def _empty(path: Path, layout: Layout) -> Iterator[Path]:
+    """A store without results, beside its place; what is left of it is removed in the end."""
     import xarray as xr
     import zarr
     from zarr.codecs import BytesCodec, Crc32cCodec
@@ -218,10 +198,12 @@ def _create(path: Path, layout: Layout) -> None:
         coordinates = {name: np.asarray(v, object) if isinstance(v[0], str) else np.asarray(v) for name, v in layout.coordinates.items()}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # zarr's on the specification of strings
-            xr.Dataset(coords=coordinates, attrs=attributes).to_zarr(beside, consolidated=False, zarr_format=3)
-        group = zarr.open_group(beside, mode="r+", zarr_format=3)
+            labels = xr.Dataset(coords=coordinates, attrs=attributes)
+            labels.attrs[_DIGEST] = group.digest(labels)
+            labels.to_zarr(beside, consolidated=False, zarr_format=3)
+        made = zarr.open_group(beside, mode="r+", zarr_format=3)
         for name, variable in layout.variables.items():
-            group.create_array(
+            made.create_array(
                 name,
                 shape=variable.shape,
                 chunks=variable.chunks,
@@ -233,10 +215,83 @@ def _create(path: Path, layout: Layout) -> None:
                 dimension_names=variable.dims,
                 attributes={"long_name": variable.long_name, "missing": variable.missing},
             )
-        beside.rename(path)
+        yield beside
     except OSError as error:
-        shutil.rmtree(beside, ignore_errors=True)
         raise InputError("out", str(path), f"a place that can be written ({error.strerror})") from error
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def _create(path: Path, layout: Layout) -> None:
+    """Make the store beside its place and move it there, so that it is whole or absent too."""
+    with _empty(path, layout) as beside:
+        beside.rename(path)
+
+
+def _repair(path: Path, layout: Layout) -> None:
+    """Put back everything but results: labels, attributes and the description of every array."""
+    with _empty(path, layout) as beside:
+        for name in layout.coordinates:
+            shutil.rmtree(path / name, ignore_errors=True)
+            (beside / name).rename(path / name)
+        for name in layout.variables:
+            (path / name).mkdir(exist_ok=True)
+            (beside / name / _META).replace(path / name / _META)
+        (beside / _META).replace(path / _META)
+
+
+def _described(path: Path, layout: Layout) -> bool:
+    """Whether labels, attributes and descriptions are those that were written."""
+    try:
+        _labels(path)
+        _arrays(path, layout)
+    except InputError:
+        return False
+    return True
+
+
+def _arrays(path: Path, layout: Layout) -> dict[str, zarr.Array]:
+    """The arrays of results.
+
+    Raises:
+        InputError: one is missing, or is described as something else.
+    """
+    import zarr
+
+    try:
+        opened = zarr.open_group(path, mode="r+", zarr_format=3)
+        found = {name: opened[name] for name in layout.variables}
+    except Exception as error:  # what damaged text raises depends on who reads it
+        raise InputError("store", f"{path}, with arrays that cannot be read ({type(error).__name__})", _WHOLE) from error
+    for name, variable in layout.variables.items():
+        array = found[name]
+        same = isinstance(array, zarr.Array) and (array.shape, array.chunks, array.dtype.name, int(array.fill_value)) == (
+            variable.shape, variable.chunks, variable.dtype, variable.missing,
+        )  # fmt: skip
+        if not same:
+            raise InputError("store", f"{path}, in which {name} is another array", _WHOLE)
+    return found  # pyright: ignore[reportReturnType]
+
+
+def _labels(path: Path) -> xr.Dataset:
+    """The whole store, lazily, with labels that are those that were written.
+
+    Raises:
+        InputError: they cannot be read, or are not.
+    """
+    import xarray as xr
+
+    try:
+        dataset = xr.open_zarr(path, consolidated=False, chunks=None)
+        # Zarr's own strings are made NumPy's usual ones.
+        texts = {name: np.array(c.values.tolist()) for name, c in dataset.coords.items() if c.dtype.kind in "OT"}
+        dataset = dataset.assign_coords(texts)
+        digest = group.digest(dataset.drop_vars(list(dataset.data_vars)))
+    except Exception as error:  # what a damaged file raises depends on the codec that meets it
+        raise InputError("store", f"{path}, with labels that cannot be read ({type(error).__name__})", _WHOLE) from error
+    if dataset.attrs.get(_DIGEST) != digest:
+        raise InputError("store", f"{path}, damaged: its labels are not those that were written", _WHOLE)
+    return dataset
 
 
 def _attributes(path: Path) -> dict[str, Any]:
@@ -245,8 +300,9 @@ def _attributes(path: Path) -> dict[str, Any]:
     if not path.exists():
         raise InputError("store", f"{path}, which does not exist", what)
     try:
-        attributes = json.loads((path / "zarr.json").read_text())["attributes"]
-    except (OSError, ValueError, KeyError) as error:
+        attributes = json.loads((path / _META).read_text())["attributes"]
+        attributes.get, attributes["jaxdiff_kind"]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError("store", f"{path}, without a readable zarr.json ({type(error).__name__})", what) from error
     if attributes.get("jaxdiff_kind") != KIND:
         raise InputError("store", f"{path}, a store of kind {attributes.get('jaxdiff_kind')!r}", what)

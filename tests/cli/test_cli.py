@@ -177,7 +177,9 @@ def short(tmp_path):
         (["measure", "--rules", "30", "--out", READ_ONLY], "a folder that can be made and written"),
         (["measure", "--census", "25"], "minutes to count"),
         (["measure", "--census", "0"], "census is 0"),
-        (["measure", "--census", "3", "--load", "x"], "not together with census"),
+        (["measure", "--census", "3", "--load", "x"], "load is PosixPath('x'); allowed: nothing, with census"),
+        (["measure", "--census", "3", "--policies", "7"], "policies is 7; allowed: nothing, with census"),
+        (["measure", "--load", "x", "--rules", "7"], "rules is ('7',); allowed: nothing, with load"),
         (["reproduce", "--size", "7"], "size is 7"),
         (["reproduce", "--populations", "0"], "populations is 0"),
     ],
@@ -252,9 +254,9 @@ def test_the_questions(tmp_path, capsys):
     [
         (["questions", "--rules", "110"], "at least two rules"),
         (["questions", "--rules", "256", "1"], "rules is '256'"),
-        (["questions", "--size", "9500"], "not for questions"),
+        (["questions", "--size", "9500"], "nothing, for questions"),
         (["questions", "--budget", "0"], "budget is 0"),
-        (["complexity-distribution", "--rules", "110"], "not for complexity-distribution"),
+        (["complexity-distribution", "--rules", "110"], "nothing, for complexity-distribution"),
     ],
 )
 def test_questions_refuse_bad_input(arguments, words, capsys):

@@ -38,12 +38,26 @@ def test_the_reference_table_is_listed_without_a_bank(capsys):
     assert sum(line.lstrip("│ ").startswith(("fresh-", "chained-")) for line in out.splitlines()) == 7
 
 
+def test_worlds_are_listed_with_their_names(capsys):
+    assert run("list", "worlds") == 0
+    out = capsys.readouterr().out
+    for name in ("SAECA-v0", "Alchemy-v0"):
+        assert f"│ {name}" in out
+    assert "observe_used=True" in out
+
+
+def test_a_table_that_is_no_text(tmp_path, capsys):
+    (tmp_path / "a.csv").write_bytes(b"\xff\xfe\x00\x81")
+    assert run("list", "items", "--bank", tmp_path / "a.csv") == 2
+    assert "not readable as text" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["--count", "0"], "count is 0"),
         (["--strategy", "levin"], "strategy is 'levin'"),
-        (["--bank", "nowhere.zarr"], "store is 'nowhere.zarr'"),
+        (["--bank", "nowhere.zarr"], "store is nowhere.zarr, which is no folder"),
         (["--bank", "nowhere.csv"], "bank is 'nowhere.csv'"),
     ],
 )

@@ -55,7 +55,7 @@ def test_pieces_are_made_once_for_the_same_settings(tmp_path):
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
-    [(["--sessions", "2"], "sessions is 2"), (["--size", "9500"], "not for society"), (["--rules", "30"], "not for society")],
+    [(["--sessions", "2"], "sessions is 2"), (["--size", "9500"], "nothing, for society"), (["--rules", "30"], "nothing, for society")],
 )
 def test_bad_input(arguments, words, capsys):
     assert main.main(["reproduce", "society", *arguments]) == 2

@@ -37,6 +37,24 @@ def test_plan_sweep_and_go_on(tmp_path, capsys):
     assert words[words.index("fresh") + 2 : words.index("fresh") + 5 : 2] == ["1", "1"]  # tasks, done
 
 
+@pytest.mark.slow
+def test_a_damaged_item_bank_is_made_again(tmp_path, capsys):
+    out = tmp_path / "bank.zarr"
+    assert run("sweep", "saeca", *GRID, "--out", out) == 0
+    metadata = out / "items" / "zarr.json"
+    whole = metadata.read_text()
+    metadata.write_text(whole.replace('"gamma": 0.', '"gamma": 1.'))
+    assert metadata.read_text() != whole
+    capsys.readouterr()
+    assert run("export", out, "items", "--out", tmp_path / "items.csv") == 2
+    assert "damaged" in capsys.readouterr().err
+    assert run("sweep", "saeca", *GRID, "--out", out) == 0
+    assert "made again" in capsys.readouterr().out
+    assert metadata.read_text() == whole
+    assert run("export", out, "py-irt", "--most", "30", "--out", tmp_path / "a.jsonl") == 2
+    assert "no searcher can try more policies" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -44,7 +62,7 @@ def test_plan_sweep_and_go_on(tmp_path, capsys):
         (["--policies", "0"], "policies is 0"),
         (["--batch", "0"], "batch is 0"),
         (["--processes", "2"], "coordinator is None"),
-        (["--join-timeout", "0"], "join-timeout is 0"),
+        (["--join-timeout", "0"], "join_timeout is 0"),
         (["chess"], "world is 'chess'"),
         (["--policies", "41"], "another name, or the same sweep; the one there has policies 40, not 41"),
     ],

@@ -79,6 +79,23 @@ def test_a_launcher_is_recognised(monkeypatch):
     assert hosts.find(timeout=7) == hosts.Hosts(2, 4, None, 7)
 
 
+def test_mpich_says_who_but_not_where(monkeypatch):
+    monkeypatch.setenv("PMI_SIZE", "2")
+    monkeypatch.setenv("PMI_RANK", "1")
+    with pytest.raises(InputError, match="coordinator is None"):
+        hosts.find()
+    assert hosts.find("here:1234") == hosts.Hosts(1, 2, "here:1234")
+
+
+@pytest.mark.parametrize(("size", "rank"), [("x", "0"), ("2", None), ("2", "2"), ("2", "-1")])
+def test_a_launcher_that_makes_no_sense_is_named(monkeypatch, size, rank):
+    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", size)
+    if rank is not None:
+        monkeypatch.setenv("OMPI_COMM_WORLD_RANK", rank)
+    with pytest.raises(InputError, match="OMPI_COMM_WORLD_"):
+        hosts.find()
+
+
 def test_tasks_are_shared_without_overlap():
     shares = [hosts.Hosts(i, 3).share(range(8)) for i in range(3)]
     assert sorted(x for share in shares for x in share) == list(range(8))
@@ -90,10 +107,13 @@ def test_tasks_are_shared_without_overlap():
     [
         ({"processes": 2, "process": 0}, "coordinator is None"),
         ({"coordinator": "here", "processes": 2, "process": 0}, "coordinator is 'here'"),
+        ({"coordinator": "here:abc", "processes": 2, "process": 0}, "coordinator is 'here:abc'"),
+        ({"coordinator": "here:0", "processes": 2, "process": 0}, "coordinator is 'here:0'"),
+        ({"coordinator": "here:65536", "processes": 2, "process": 0}, "coordinator is 'here:65536'"),
         ({"coordinator": "here:1", "processes": 2, "process": 2}, "process is 2"),
         ({"coordinator": "here:1", "processes": 0, "process": 0}, "processes is 0"),
         ({"coordinator": "here:1", "processes": 2}, "process is None"),
-        ({"timeout": 0}, "join-timeout is 0"),
+        ({"timeout": 0}, "join_timeout is 0"),
     ],
 )
 def test_arguments_that_do_not_belong_together(arguments, said):

@@ -117,6 +117,71 @@ def test_a_store_has_one_writer(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def flip(path):
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda store: flip(store / "row" / "c" / "0"),
+        lambda store: shutil.rmtree(store / "row" / "c"),
+        lambda store: (store / "zarr.json").write_text((store / "zarr.json").read_text().replace('"scale": 8', '"scale": 4')),
+        lambda store: (store / "x" / "zarr.json").unlink(),
+        lambda store: (store / "x" / "zarr.json").write_text('{"shape": ['),
+        lambda store: (store / "x" / "zarr.json").write_text((store / "x" / "zarr.json").read_text().replace('"int32"', '"uint32"')),
+    ],
+    ids=["label flipped", "label missing", "attribute changed", "description missing", "description cut short", "another description"],
+)
+def test_labels_and_descriptions_that_are_damaged_are_refused_and_repaired(tmp_path, harm):
+    """A flipped bit in a label would give results to another world without a word."""
+    path = tmp_path / "a.zarr"
+    made(path)
+    before = {f.relative_to(path): f.read_bytes() for f in path.rglob("*") if f.is_file()}
+    harm(path)
+    with pytest.raises(InputError, match=r"repairs it|damaged|all of its"):
+        stores.load_whole(path)
+    opened = stores.open_for_writing(path, LAYOUT)
+    assert opened.whole(REGIONS) is True, "results are kept"
+    assert {f.relative_to(path): f.read_bytes() for f in path.rglob("*") if f.is_file()} == before
+
+
+@pytest.mark.parametrize("text", ["[1]", '{"attributes": [1]}', '{"attributes": {}}', "{", ""])
+def test_nonsense_in_the_place_of_metadata_is_refused(tmp_path, text):
+    made(tmp_path / "a.zarr")
+    (tmp_path / "a.zarr" / "zarr.json").write_text(text)
+    for call in (lambda: stores.load(tmp_path / "a.zarr"), lambda: stores.open_for_writing(tmp_path / "a.zarr", LAYOUT)):
+        with pytest.raises(InputError, match=r"zarr\.json|kind"):
+            call()
+
+
+def test_a_lock_that_was_just_removed_is_not_held_by_two(tmp_path, monkeypatch):
+    """Whoever opened the file before its holder removed it must not take the removed one for the lock."""
+    from jaxdiff.core import held
+
+    path, taken = tmp_path / "lock", []
+    path.write_text("")
+    real = held._take
+
+    def removed_meanwhile(descriptor):
+        if not taken:
+            path.unlink()  # the holder is done
+        taken.append(descriptor)
+        return real(descriptor)
+
+    monkeypatch.setattr(held, "_take", removed_meanwhile)
+    with held.held(path, "me"):
+        assert len(taken) == 2, "opened anew"
+        assert path.read_text() == "me"
+        assert held.is_held(path)
+    assert not path.exists()
+    with pytest.raises(InputError), stores.lock(tmp_path / "a.zarr"):
+        raise InputError("a", 1, "2")
+    assert not (tmp_path / ".a.zarr.lock").exists(), "nor is it left after an error"
+
+
 def test_a_place_that_cannot_be_written_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="out is"):

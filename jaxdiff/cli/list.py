@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import tyro
 
@@ -59,7 +60,7 @@ class List:
                 }
             )
         screen = console.console(self.json)
-        rows = [[w["name"], w["about"], ", ".join(f"{k}={v!r}" for k, v in w["options"].items())] for w in worlds]
+        rows = [[w["name"], textwrap.fill(w["about"], 50), _options(w["options"])] for w in worlds]
         screen.print(
             console.table(
                 "Worlds", ["name", "what", "options and defaults"], rows, caption='env, params = jaxdiff.make("SAECA-v0", width=21)'
@@ -71,3 +72,8 @@ class List:
         if self.json:
             console.print_json({"worlds": worlds})
         return 0
+
+
+def _options(options: dict[str, Any]) -> str:
+    """Options with their defaults, a few a line: a table that is too wide would lose its names."""
+    return textwrap.fill(", ".join(f"{name}={value!r}" for name, value in options.items()), 80)

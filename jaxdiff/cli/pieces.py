@@ -35,8 +35,9 @@ def keeper(folder: Path) -> Keep:
         if kept is not None:
             return kept
         piece = make()
+        arrays: dict[str, Any] = {_ABOUT: np.array(text), **piece}
         with whole(path) as beside, beside.open("wb") as file:
-            np.savez_compressed(file, **{_ABOUT: np.array(text)}, **piece)
+            np.savez_compressed(file, **arrays)
         return piece
 
     return keep

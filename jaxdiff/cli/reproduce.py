@@ -29,7 +29,8 @@ _USED = {
 class Reproduce:
     """Reproduce a paper: every table and figure, in three columns paper / here / difference.
 
-    The paper measured one population; here the median of many is compared with it, and the band that holds 90 % of them is shown.
+    "complexity-distribution": the paper measured one population; here the median of many is compared with it, and the band that holds
+    90 % of them is shown.
 
     "questions" are three that the same paper leaves open (sections 6.1 to 6.3), answered for all rules: does complexity of an automaton
     make a world hard, what does search guided by reward save, does difficulty depend on the interface?

@@ -81,7 +81,7 @@ def run(job: Job, batch: int | None = None, workers: int | None = None, progress
     design, (count, m) = job.design, job.kind.shape
     layout = design.layout
     workers = workers_for(workers)
-    batch = batch_for(count, layout.bytes if layout else 0, workers) if batch is None else batch
+    batch = batch_for(count, layout.bytes * design.views if layout else 0, workers) if batch is None else batch
     require_integer("batch", batch, 1)
     own = np.empty((design.steps // design.window, count, m), np.float32)
     learnt = own if design.bag.trivial else np.empty_like(own)
@@ -105,7 +105,7 @@ def run(job: Job, batch: int | None = None, workers: int | None = None, progress
                 done[0] += chunk * design.window * real * m
                 if progress is not None:
                     progress(done[0], total)
-        collisions[start : start + real] = np.asarray(running.tables.collisions)[:real]
+        collisions[start : start + real] = np.asarray(running.tables.collisions).reshape(batch, -1).sum(1)[:real]
 
     starts = range(0, count, batch)
     with ThreadPoolExecutor(min(workers, len(starts))) as pool:

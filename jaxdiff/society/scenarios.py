@@ -172,6 +172,7 @@ def run(
     window: int = 100,
     rows: int | None = None,
     ties: sessions.Ties = "random",
+    others: sessions.Others = "told_apart",
     batch: int | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
@@ -188,7 +189,7 @@ def run(
         env: a world with other rules; its agents, cells and steps are overridden.
         window: steps over which rewards are averaged; cut to the length of a session.
         rows: rows of hashed tables; chosen when None.
-        ties: see `sessions.Design`.
+        ties, others: see `sessions.Design`.
         batch: B; as many as fit well in memory when None. Results do not depend on it.
         workers: batches at once; the number of cores when None on a CPU, otherwise 1.
         progress: called with (agent-steps done, in all) now and then.
@@ -211,6 +212,7 @@ def run(
         scenario.steps,
         rows,
         ties,
+        others,
     )
     layout = design.layout  # refuses tables that are too small before anything is drawn
     given = graphs.sample(batches.session_keys(seed, np.arange(sessions_n))["environment"], distribution) if params is None else params

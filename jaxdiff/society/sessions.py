@@ -3,7 +3,7 @@
 One step: learners read the row of the state they see, all agents choose, and only now, knowing what is done next (as SARSA wants it),
 learners learn from the step before, whose row is written in place; then the world moves. A session's randomness comes from its own key by
 counting, so its result does not depend on which others run beside it, nor on chunks. Axes: B sessions, m agents (seats), l of them seats
-that may learn, A actions, N cells, W values of a row, K steps of a window.
+that may learn, A actions, N cells, W values of a session's learners in a state, V tables of a session, K steps of a window.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from jaxdiff.society.world import Lambda, Params, State
 
 KINDS = FIXED + LEARNERS
 Ties = Literal["random", "first"]
+Others = Literal["told_apart", "alike"]
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class Design:
         steps: length of a session, which decides the size of hashed tables.
         rows: rows of a hashed table; chosen when None.
         ties: which of several best actions a learner takes: a "random" one, or the "first" (staying, where that is an action).
+        others: whether a learner's state says which of the others is where ("told_apart": all learners of a session then see the same
+            state), or only where they are ("alike": every learner has a state, and a table, of its own).
     """
 
     env: Lambda
@@ -48,12 +51,14 @@ class Design:
     steps: int
     rows: int | None = None
     ties: Ties = "random"
+    others: Others = "told_apart"
 
     def __post_init__(self) -> None:
         require(len(self.seats) == self.env.agents, "agents", len(self.seats), f"{self.env.agents}, as the world has")
         for kind in (kind for seat in self.seats for kind in seat):
             require(kind in KINDS, "agent", kind, f"one of {', '.join(KINDS)}")
         require(self.ties in ("random", "first"), "ties", self.ties, "random or first")
+        require(self.others in ("told_apart", "alike"), "others", self.others, "told_apart or alike")
         require_integer("window", self.window, 1)
         require_integer("steps", self.steps, self.window)
         require(self.steps % self.window == 0, "steps", self.steps, f"a multiple of the window, {self.window}")
@@ -73,12 +78,17 @@ class Design:
         return self.env.cells + bool(self.holding("qv"))
 
     @property
+    def views(self) -> int:
+        """How many states, and tables, a session has: V."""
+        return len(self.learning) if self.learning and self.others == "alike" else 1
+
+    @property
     def layout(self) -> Layout | None:
         """Of the tables; None where nobody learns."""
         if not self.learning:
             return None
         states = tables.states_of(self.env.cells, self.env.agents)
-        return tables.layout_for(states, self.steps, len(self.learning) * self.values, self.rows)
+        return tables.layout_for(states, self.steps, len(self.learning) * self.values // self.views, self.rows)
 
     @property
     def fixed(self) -> np.ndarray | None:
@@ -113,9 +123,9 @@ class Running(NamedTuple):
 
     Attributes:
         state: of the worlds.
-        tables: of the learners.
-        number: number of the learners' state before the last step, uint32 [B].
-        place: its row in the tables, int32 [B].
+        tables: of the learners, [B V] of them.
+        number: numbers of the learners' states before the last step, uint32 [B, V].
+        place: their rows in the tables, int32 [B, V].
         row: its values, float32 [B, W].
         action: what the agents did, int32 [B, m].
         reward: what they learn from, float32 [B, m].
@@ -142,9 +152,9 @@ def begin(design: Design, keys: jax.Array, inputs: Inputs) -> Running:
     batch, m = inputs.kind.shape
     _, state = jax.vmap(design.env.reset_env)(keys, inputs.params)
     first = _first_row(design, inputs.rates)
-    zeros = jnp.zeros((batch,), jnp.int32)
+    zeros = jnp.zeros((batch, design.views), jnp.int32)
     nothing = jnp.zeros((batch, m), jnp.int32)
-    held = tables.empty(design.layout or Layout(0, False, 0), first)
+    held = tables.empty(design.layout or Layout(0, False, 0), _by_table(design, first))
     return Running(state, held, zeros.astype(jnp.uint32), zeros, first, nothing, nothing.astype(jnp.float32))
 
 
@@ -185,19 +195,41 @@ def _step(
         held, index, place, row = last.tables, last.number, last.place, last.row
         action = choose(last.state, row, inputs, words[:, :-1])
     else:
-        index = jax.vmap(lambda s: tables.state_index(s.good, s.evil, s.agents, design.env.cells))(last.state)
-        held, place, row = tables.find(last.tables, index, layout, initial_row)
+        index = _numbers(design, last.state)
+        held, place, row = tables.find(last.tables, index.reshape(-1), layout, _by_table(design, initial_row))
+        place, row = place.reshape(index.shape), row.reshape(last.row.shape)
         started = last.state.time[:, None] > 0
-        same = (index == last.number)[:, None] & started
+        same = jnp.repeat((index == last.number) & started, row.shape[1] // design.views, axis=1)
         row = jnp.where(same, last.row, row)  # the row at hand is newer than the table's
         action = choose(last.state, row, inputs, words[:, :-1])
         updated = jax.vmap(partial(_learn, design))(inputs, last.row, row, last.action, action, last.reward)
         updated = jnp.where(started, updated, last.row)
-        held = tables.put(held, last.place, updated)
+        held = tables.put(held, last.place.reshape(-1), _by_table(design, updated))
         row = jnp.where(same, updated, row)
     state, rewards = jax.vmap(partial(_move, design.env.rules))(inputs.params, last.state, action, words[:, -1])
     learnt = design.bag.share(rewards)
     return (Running(state, held, index, place, row, action, learnt), sums + jnp.stack([rewards, learnt])), None
+
+
+def _numbers(design: Design, state: State) -> jax.Array:
+    """Numbers of what the learners of each session see, uint32 [B, V]."""
+    number = partial(tables.state_index, cells=design.env.cells)
+    if design.others == "told_apart":
+        return number(state.good, state.evil, state.agents)[:, None]
+    seen = []
+    for seat in design.learning:
+        others = [state.agents[:, i] for i in range(design.env.agents) if i != seat]
+        # Sorted by exchanging neighbours, so that nobody can be told from anybody.
+        for end in range(len(others) - 1, 0, -1):
+            for i in range(end):
+                others[i], others[i + 1] = jnp.minimum(others[i], others[i + 1]), jnp.maximum(others[i], others[i + 1])
+        seen.append(number(state.good, state.evil, jnp.stack([state.agents[:, seat], *others], axis=1)))
+    return jnp.stack(seen, axis=1)
+
+
+def _by_table(design: Design, rows: jax.Array) -> jax.Array:
+    """Rows of sessions [B, W] as rows of tables [B V, W / V]; learners are side by side in a row."""
+    return rows.reshape(rows.shape[0] * design.views, rows.shape[1] // design.views)
 
 
 def _move(rules: world.Rules, params: Params, state: State, action: jax.Array, word: jax.Array) -> tuple[State, jax.Array]:

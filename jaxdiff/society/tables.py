@@ -1,9 +1,10 @@
 """Where learners keep their values: a dense table, or a hashed one of fixed size whose collisions are counted.
 
-All learners of a session see the same state (who is where), so a row holds the values of all of them side by side, and a step reads one
-row and writes one. A dense table has a row for every state. A hashed one has 2^k rows in buckets of eight with a tag each: a state takes
-the first free row of its bucket; where all eight are taken, one is given up, its values are forgotten and a collision is counted. Rows
-are read before and written after an update inside the carry of a scan, in place. Axes: B sessions, H rows, W values of a row.
+Where all learners of a session see the same state (who is where), a row holds the values of all of them side by side, and a step reads
+one row and writes one; otherwise each has a table of its own. A dense table has a row for every state. A hashed one has 2^k rows in
+buckets of eight with a tag each: a state takes the first free row of its bucket; where all eight are taken, one is given up, its values
+are forgotten and a collision is counted. Rows are read before and written after an update inside the carry of a scan, in place.
+Axes: B tables, H rows, W values of a row.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class Layout:
 
 
 class Tables(NamedTuple):
-    """Tables of B sessions.
+    """B tables.
 
     Attributes:
         values: float32 [B, H, W].

@@ -19,7 +19,7 @@ from jaxdiff.difficulty import complexity
 from jaxdiff.society import batches, evolution, graphs, scenarios, tuning
 from jaxdiff.society.learners import LEARNERS, Rates
 from jaxdiff.society.scenarios import SIX, THREE, Curves, Scenario
-from jaxdiff.society.sessions import Ties
+from jaxdiff.society.sessions import Others, Ties
 from jaxdiff.society.world import Params
 
 Progress = Callable[[str, int, int], None]
@@ -76,11 +76,13 @@ class Reading:
         name: for people.
         rates: of each kind of learner.
         ties: which of several best actions learners take.
+        others: whether learners can tell the others apart.
     """
 
     name: str
     rates: Mapping[str, Rates]
     ties: Ties = "random"
+    others: Others = "told_apart"
 
     def of(self, agents: tuple[str, ...]) -> Rates:
         """Rates of the seats of a scenario, arrays [m]."""
@@ -153,7 +155,11 @@ def run(settings: Settings, progress: Progress | None = None, keep: Keep = forge
     curves = {name: ran(main, name, settings.sessions) for name in all_of_them}
     others = {}
     if settings.other_sessions:
-        readings = [Reading(f"{main.name}, first of ties", main.rates, "first")] + ([default] if tuned else [])
+        readings = [
+            Reading(f"{main.name}, first of ties", main.rates, ties="first"),
+            Reading(f"{main.name}, others alike", main.rates, others="alike"),
+            *([default] if tuned else []),
+        ]
         others = {reading.name: {name: ran(reading, name, settings.other_sessions) for name in OTHER} for reading in readings}
     k = environment_complexity(curves["three_competitive"])
     return Results(settings, main, curves, others, tuned, k)
@@ -223,7 +229,8 @@ def _curves(
 
     def make() -> Piece:
         report = _report(progress, what)
-        made = scenarios.run(scenario, count, seed=settings.seed, params=params, rates=rates, ties=reading.ties, progress=report)
+        chosen: dict[str, Any] = {"rates": rates, "ties": reading.ties, "others": reading.others}
+        made = scenarios.run(scenario, count, seed=settings.seed, params=params, progress=report, **chosen)
         made = made.coarser(POINTS)
         shared = {} if made.learnt is made.own else {"learnt": made.learnt}
         sizes = {"window": np.int64(made.window), "rows": np.int64(made.rows), "hashed": np.bool_(made.hashed)}
@@ -237,6 +244,7 @@ def _curves(
         "sessions": count,
         "seed": settings.seed,
         "ties": reading.ties,
+        "others": reading.others,
         "rates": {field: value.tolist() for field, value in vars(rates).items()},
     }
     piece = keep(what, about, make)

@@ -58,7 +58,9 @@ def test_json_is_the_last_line_and_alone_on_standard_output(capsys):
 
 def test_list_and_doctor(capsys):
     assert run("list", "--json") == 0
-    worlds = json.loads(capsys.readouterr().out.splitlines()[-1])["worlds"]
+    captured = capsys.readouterr()
+    assert all(f"│ {name} " in captured.err for name in ("Alchemy-v0", "Lambda-v0", "SAECA-v0")), "the table keeps its names"
+    worlds = json.loads(captured.out.splitlines()[-1])["worlds"]
     assert [w["name"] for w in worlds] == ["Alchemy-v0", "Lambda-v0", "SAECA-v0"]
     assert worlds[1]["options"]["agents"] == 1
     assert worlds[1]["entries"] == ["cell of Good", "cell of Evil", "its own cell"]

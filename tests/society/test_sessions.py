@@ -19,7 +19,13 @@ def choose(allowed, u):
     return int(there[min(int(np.float32(u) * np.float32(len(there))), len(there) - 1)])
 
 
-def plain_session(scenario, params, seed, number, steps):
+def view(seat, seen, others):
+    """What a learner takes for the state: who is where, or where it is itself and where others are."""
+    good, evil, *places = seen
+    return seen if others == "told_apart" else (good, evil, places[seat], *sorted(places[:seat] + places[seat + 1 :]))
+
+
+def plain_session(scenario, params, seed, number, steps, others="told_apart"):
     """Rewards [steps, m] of one session: dictionaries for tables, NumPy for the world, the learners' `update` for learning."""
     m = len(scenario.agents)
     keys = batches.session_keys(seed, np.array([number]))
@@ -40,7 +46,7 @@ def plain_session(scenario, params, seed, number, steps):
         for seat, kind in enumerate(scenario.agents):
             u, here = numbers[seat], targets[places[seat]]
             if kind in learners.LEARNERS:
-                row = q[seat].setdefault(seen, (np.full(n_a, 0.7, np.float32), np.float32(0.7)))[0]
+                row = q[seat].setdefault(view(seat, seen, others), (np.full(n_a, 0.7, np.float32), np.float32(0.7)))[0]
                 if u < np.float32(0.3):
                     allowed, u = np.ones(n_a, bool), u / np.float32(0.3)
                 else:
@@ -60,7 +66,7 @@ def plain_session(scenario, params, seed, number, steps):
                 allowed = value == value.max()
             action.append(choose(allowed, u))
         if before is not None:
-            learn(scenario, q, *before, seen, action)
+            learn(scenario, q, *before, seen, action, others)
         coin = int(words[t, m] >> 31)
         lying, good, evil, new, rewards = world.step_exact(table[:, :n_a], pattern[:length], t, lying, good, evil, places, action, coin)
         lying, good, evil, places = np.asarray(lying, np.float64), int(good), int(evil), np.asarray(new).tolist()
@@ -70,10 +76,11 @@ def plain_session(scenario, params, seed, number, steps):
     return np.stack(out), len(set(states))
 
 
-def learn(scenario, q, seen, action, learnt, following, action2):
+def learn(scenario, q, last, action, learnt, now, action2, others):
     for seat, kind in enumerate(scenario.agents):
         if kind not in learners.LEARNERS:
             continue
+        seen, following = view(seat, last, others), view(seat, now, others)
         rows = np.stack([q[seat][seen][0], q[seat][following][0]])
         v = np.array([q[seat][seen][1], q[seat][following][1]], np.float32)
         table = learners.QVTables(rows, v) if kind == "qv" else rows
@@ -89,15 +96,24 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("name", "rows"), [("learners", None), ("learners", 128), ("mixed, in one bag", None)])
-def test_sessions_are_the_plain_ones(name, rows):
+@pytest.mark.parametrize(
+    ("name", "rows", "others"),
+    [
+        ("learners", None, "told_apart"),
+        ("learners", 128, "told_apart"),
+        ("mixed, in one bag", None, "told_apart"),
+        ("learners", None, "alike"),
+        pytest.param("learners", 128, "alike", marks=pytest.mark.slow),
+    ],
+)
+def test_sessions_are_the_plain_ones(name, rows, others):
     scenario = CASES[name]
-    curves = scenarios.run(scenario, 3, seed=5, distribution=SMALL, rates=RATES, window=40, rows=rows)
+    curves = scenarios.run(scenario, 3, seed=5, distribution=SMALL, rates=RATES, window=40, rows=rows, others=others)
     assert curves.hashed == (rows is not None)
     assert curves.collisions.sum() == 0
     for number in (0, 2):
         params = jax.tree.map(lambda x, n=number: jnp.asarray(x[n]), curves.params)
-        rewards, _ = plain_session(scenario, params, 5, number, 40)
+        rewards, _ = plain_session(scenario, params, 5, number, 40, others)
         np.testing.assert_allclose(curves.own[0, number], rewards.mean(0), atol=1e-6)
 
 
@@ -217,6 +233,7 @@ def test_random_agents_are_balanced():
         (lambda: scenarios.run(CASES["learners"], 2, window=17), "steps is 40"),
         (lambda: scenarios.run(CASES["learners"], 2, rates=Rates(alpha=np.ones(7))), "rates is"),
         (lambda: scenarios.run(CASES["learners"], 2, ties="last"), "ties is 'last'"),
+        (lambda: scenarios.run(CASES["learners"], 2, others="strangers"), "others is 'strangers'"),
         (lambda: tables.layout_for(2**33, 10, 3), "states is"),
     ],
 )

@@ -86,7 +86,7 @@ def over_levels(
     counts = np.array([not n.undetermined for n in novelties])
     if floor is not None:
         counts &= np.array([not n.undetermined for n in floor])
-    used = np.flatnonzero(counts)
+    used = np.flatnonzero(counts).tolist()
     left_out = len(novelties) - len(used)
     if not len(used):
         return Summary(0, left_out, None, None, None, None, None, None, UNDETERMINED)
@@ -104,13 +104,13 @@ def over_levels(
         return np.array([getattr(each[i], name) for i in used], np.float64)
 
     d = of(novelties, "d")
-    parts = [mean(of(novelties, name)) for name in ("size", "shift", "reverse")]
+    size, shift, reverse = (mean(of(novelties, name)) for name in ("size", "shift", "reverse"))
     if floor is None:
-        return Summary(len(used), left_out, mean(d), *parts, None, None, _class_of(d.mean()))
+        return Summary(len(used), left_out, mean(d), size, shift, reverse, None, None, _class_of(d.mean()))
     chance = of(floor, "d")
     excess = mean(d - chance)
     verdict = NO_NOVELTY if excess.low <= 0 <= excess.high else _class_of(excess.value)
-    return Summary(len(used), left_out, mean(d), *parts, mean(chance), excess, verdict)
+    return Summary(len(used), left_out, mean(d), size, shift, reverse, mean(chance), excess, verdict)
 
 
 def _class_of(d: float) -> str:

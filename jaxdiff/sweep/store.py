@@ -301,9 +301,10 @@ def _attributes(path: Path) -> dict[str, Any]:
         raise InputError("store", f"{path}, which does not exist", what)
     try:
         attributes = json.loads((path / _META).read_text())["attributes"]
-        attributes.get, attributes["jaxdiff_kind"]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError("store", f"{path}, without a readable zarr.json ({type(error).__name__})", what) from error
+    if not isinstance(attributes, dict):
+        raise InputError("store", f"{path}, with a zarr.json that makes no sense", what)
     if attributes.get("jaxdiff_kind") != KIND:
         raise InputError("store", f"{path}, a store of kind {attributes.get('jaxdiff_kind')!r}", what)
     return attributes

@@ -91,7 +91,7 @@ def _draw_table(ax: Axes, state: State, values: np.ndarray) -> None:
         ax.scatter(x, 3.05, s=SIZES[size], marker=SHAPES[roundness], facecolor=STONE_COLOURS[colour], edgecolor=INK, linewidth=1)
         words = [chem.FEATURES[k][f] for k, f in enumerate((colour, size, roundness))]
         ax.text(x, 3.05, str(slot), ha="center", va="center", fontsize=6.5, color=PAPER, weight="bold")
-        ax.text(x, 3.75, _worth(values[corner]), ha="center", fontsize=10, color=INK, weight="bold")
+        ax.text(x, 3.75, _worth(float(values[corner])), ha="center", fontsize=10, color=INK, weight="bold")
         ax.text(x, 2.05, "\n".join((words[0], f"{words[1]} {words[2]}")), ha="center", fontsize=7.5, color=INK, linespacing=1.1)
     for slot, colour in enumerate(np.asarray(layout.unpack_potions(state.potions)).tolist()):
         x, y = 0.05 + (slot % 6) * 0.85, 1.2 - (slot // 6) * 0.95
@@ -132,7 +132,7 @@ def _draw_knowledge(ax: Axes, state: State, values: np.ndarray) -> None:
         ax.plot(*np.stack([a, b]).T, zorder=1, **style)
     _draw_corners(ax, values, size=190)
     for corner, value in enumerate(values.tolist()):
-        ax.text(*place[corner], _worth(value), ha="center", va="center", fontsize=6.5, color=INK, zorder=4)
+        ax.text(place[corner, 0], place[corner, 1], _worth(value), ha="center", va="center", fontsize=6.5, color=INK, zorder=4)
     stones = np.asarray(layout.unpack_stones(state.stones)).tolist()
     for corner in sorted(set(stones) - {layout.NO_STONE}):
         here = [str(slot) for slot, stone in enumerate(stones) if stone == corner]

@@ -4,6 +4,7 @@ In the aligned frame it factorises: stones and values only say something about t
 about potion map and graph (both mirrored into the aligned frame; the prior does not change under mirroring). For a given potion map what
 happened says of each edge that it is present, absent, or nothing: one of 3^12 codes, which a table turns into a set of graphs. So the
 posterior is a set of stone maps and 48 sets of graphs, for each rotation that is still possible. Counts and weights are exact integers.
+The prior is the benchmark's ("random" bottlenecks, maps drawn), also for environments and `Params` that draw chemistries in another way.
 Axes: 48 potion maps, R hypothetical rotations. Sets of corners are numbers, bit a for aligned corner a.
 """
 
@@ -19,13 +20,12 @@ import numpy as np
 
 from jaxdiff.alchemy import chemistry as chem
 from jaxdiff.alchemy import frames, graph_sets, graphs, knowledge
-from jaxdiff.alchemy.chemistry import Chemistry
+from jaxdiff.alchemy.chemistry import FLIP, Chemistry
 from jaxdiff.alchemy.graphs import table
 
 if TYPE_CHECKING:
     from jaxdiff.alchemy.world import State
 
-FLIP = 7  # corner l of the latent frame is corner l ^ s ^ 7 of the aligned frame, under stone map s
 CODES = 3**graphs.EDGES
 _IMPOSSIBLE = CODES  # added to a code that cannot be
 
@@ -106,7 +106,7 @@ def numbers() -> np.ndarray:
 
 
 @table
-def _edge_under_flip() -> np.ndarray:
+def edge_under_flip() -> np.ndarray:
     """The edge that an edge is mirrored to on the axes in a bit set, int32 [8, 12]."""
     ends = graphs.edge_endpoints()[None] ^ np.arange(graphs.CORNERS, dtype=np.int32)[:, None, None]
     return graphs.edge_at()[ends.min(-1), graphs.edge_axis()[None]]
@@ -190,7 +190,7 @@ def benchmark_count_of(c: Chemistry, known: knowledge.Known) -> jax.Array:
 
 
 def entropy_of(c: Chemistry, known: knowledge.Known, *, rotation: bool = True) -> jax.Array:
-    """Shannon entropy of the posterior under the prior, in nats, float32 []."""
+    """Shannon entropy of the posterior under the benchmark's prior, in nats, float32 []."""
     p = posterior_of(c, known, rotation=rotation)
     many = (_graphs(p) * _sizes(p.stone_maps)[:, None]).sum(0, dtype=jnp.int32)
     weights = np.array([1, 4, 48], np.int32)
@@ -200,7 +200,7 @@ def entropy_of(c: Chemistry, known: knowledge.Known, *, rotation: bool = True) -
 
 
 def marginals_of(c: Chemistry, known: knowledge.Known, *, rotation: bool = True, aligned: bool = False) -> jax.Array:
-    """Exact posterior probability of each of the 28 entries of `chemistry.to_vector`, float32 [28].
+    """Exact posterior probability, under the benchmark's prior, of each of the 28 entries of `chemistry.to_vector`, float32 [28].
 
     Args:
         c: the hidden chemistry.
@@ -231,7 +231,7 @@ def _entry_weights(sets: jax.Array, stone_maps: jax.Array, *, aligned: bool) -> 
     if aligned:
         edge, up = edge * size, up * size
     else:
-        mirrored = edge[_edge_under_flip()[np.arange(chem.STONE_MAPS) ^ FLIP]]  # [8, 12]
+        mirrored = edge[edge_under_flip()[np.arange(chem.STONE_MAPS) ^ FLIP]]  # [8, 12]
         edge = (member[:, None] * mirrored).sum(0, dtype=jnp.int32)
         up = (member[:, None] * jnp.where(agrees == 1, up, total - up)).sum(0, dtype=jnp.int32)
     return jnp.concatenate([edge, order * size, up, stone * total, (total * size)[None]])
@@ -257,10 +257,10 @@ def _over_batch(function: Any, c: Chemistry, known: knowledge.Known) -> jax.Arra
 
 
 def worlds(state: State) -> Any:
-    """How many chemistries (rotation, stone map, potion map, graph) are still possible.
+    """How many chemistries (rotation, stone map, potion map, graph) are still possible under the benchmark's prior.
 
     Args:
-        state: of `world.Alchemy`, any options; or a batch of states.
+        state: of `world.Alchemy`, any options (their prior, where it is another, is not asked for); or a batch of states.
 
     Returns:
         int; NumPy int32 [...] for a batch.
@@ -270,12 +270,16 @@ def worlds(state: State) -> Any:
 
 
 def entropy(state: State) -> Any:
-    """Shannon entropy of the posterior under the prior, in nats: float, or NumPy float32 [...] for a batch."""
+    """Shannon entropy of the posterior under the benchmark's prior, in nats: float, or NumPy float32 [...] for a batch."""
     value = np.asarray(_entropy(state.chemistry, state.known))
     return float(value) if value.ndim == 0 else value
 
 
 def log_count(state: State) -> Any:
-    """The paper's posterior entropy, log of the number of possible chemistries: float, or NumPy float64 [...] for a batch."""
+    """The paper's posterior entropy, log of how many chemistries are possible under the benchmark's prior.
+
+    Returns:
+        float; NumPy float64 [...] for a batch of states.
+    """
     value = np.log(np.asarray(worlds(state), np.float64))
     return float(value) if value.ndim == 0 else value

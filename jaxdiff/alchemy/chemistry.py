@@ -18,14 +18,15 @@ from jax.core import Tracer
 
 from jaxdiff.alchemy import graphs
 from jaxdiff.alchemy.graphs import AXES, AXIS_ORDERS, CORNERS, EDGES, POTION_TYPES, table
-from jaxdiff.core.errors import InputError, as_array, require
+from jaxdiff.core.errors import InputError, as_array, require, require_integer
 
 POTION_MAPS, STONE_MAPS, ROTATIONS = 48, 8, 4
 SIZES = {"graph": graphs.COUNT, "potion_map": POTION_MAPS, "stone_map": STONE_MAPS, "rotation": ROTATIONS}
 VECTOR = 28  # entries of the vector form
 COLOURS = ("red", "green", "orange", "yellow", "pink", "turquoise")
 FEATURES = (("purple", "blurple", "blue"), ("small", "medium", "large"), ("pointy", "mid", "round"))
-IDENTITY_POTION_MAP, IDENTITY_STONE_MAP, IDENTITY_ROTATION = 7, 7, 0
+IDENTITY_POTION_MAP, IDENTITY_STONE_MAP = 7, 7
+FLIP = 7  # corner l of the latent frame is corner l ^ s ^ 7 of the aligned frame, under stone map s
 
 
 @partial(jax.tree_util.register_dataclass, data_fields=["graph", "potion_map", "stone_map", "rotation"], meta_fields=[])
@@ -48,24 +49,53 @@ class Chemistry:
 
     def __post_init__(self) -> None:
         # Arrays on a device are what transformations rebuild at every step: reading them back here would cost more than the step.
-        if all(isinstance(getattr(self, name), int | np.integer | np.ndarray | list | tuple) for name in SIZES):
-            check(self)
+        for name in SIZES:
+            if on_host(getattr(self, name)):
+                check_part(name, getattr(self, name))
+
+
+def on_host(value: Any) -> bool:
+    """Whether a field was written down by a caller: numbers, text, NumPy arrays, lists of them.
+
+    Transformations rebuild chemistries with other things in their fields, which are passed over: arrays on a device, tracers, None, bare
+    objects, truth values, tangents of integers (float0), and tuples, which are shapes.
+    """
+    if isinstance(value, list):
+        return len(value) > 0 and all(map(on_host, value))
+    if isinstance(value, np.ndarray | np.generic):
+        return value.dtype.kind not in "bV"
+    return isinstance(value, int | float | complex | str) and not isinstance(value, bool)
+
+
+def check_part(name: str, value: Any, low: int = 0) -> None:
+    """Refuse what is no number of a part of a chemistry.
+
+    Args:
+        name: of the part, one of `SIZES`.
+        value: one number or an array of them, on the host or a device; of traced ones only the type is looked at.
+        low: the smallest number; -1 where that means "drawn".
+
+    Raises:
+        InputError: not integers, or one out of range.
+    """
+    allowed = f"integers from 0 to {SIZES[name] - 1}" + (", or -1: drawn" if low < 0 else "")
+    numbers = value if isinstance(value, Tracer) else as_array(name, value, allowed)
+    shown = f"of type {numbers.dtype}" if isinstance(value, Tracer) else value
+    require(np.issubdtype(numbers.dtype, np.integer), name, shown, allowed)
+    if isinstance(numbers, np.ndarray):
+        wrong = numbers[(numbers < low) | (numbers >= SIZES[name])]
+        require(wrong.size == 0, name, wrong.flat[0] if wrong.size else None, allowed)
 
 
 def check(chemistry: Chemistry) -> None:
     """Refuse numbers out of range, also those on a device, which are not looked at when a chemistry is made.
 
     Raises:
-        InputError: a field is not integer, or out of range. Traced fields are passed over.
+        InputError: no chemistry, or a field that is not integer or out of range; of traced fields only the type is looked at.
     """
-    for name, size in SIZES.items():
-        value, allowed = getattr(chemistry, name), f"integers from 0 to {size - 1}"
-        if isinstance(value, Tracer):
-            continue
-        numbers = as_array(name, value, allowed)
-        require(np.issubdtype(numbers.dtype, np.integer), name, value, allowed)
-        wrong = numbers[(numbers < 0) | (numbers >= size)]
-        require(wrong.size == 0, name, wrong.flat[0] if wrong.size else None, allowed)
+    require(isinstance(chemistry, Chemistry), "chemistry", chemistry, "a Chemistry")
+    for name in SIZES:
+        check_part(name, getattr(chemistry, name))
 
 
 def as_int32(chemistry: Chemistry) -> Chemistry:
@@ -107,7 +137,7 @@ def colour_of_type() -> np.ndarray:
 def aligned_corner() -> np.ndarray:
     """Aligned corner of a latent corner under a stone map, int32 [8 maps, 8 corners]; also the way back."""
     corner = np.arange(CORNERS, dtype=np.int32)
-    return corner[:, None] ^ corner[None, :] ^ (CORNERS - 1)
+    return corner[:, None] ^ corner[None, :] ^ FLIP
 
 
 @table
@@ -164,7 +194,9 @@ class Source:
 
     def __post_init__(self) -> None:
         graphs.urn(self.bottlenecks)
-        Chemistry(**{name: 0 if getattr(self, name) is None else getattr(self, name) for name in SIZES})
+        for name, size in SIZES.items():
+            if getattr(self, name) is not None:
+                require_integer(name, getattr(self, name), 0, size - 1)
 
     def sample(self, key: jax.Array) -> Chemistry:
         """One chemistry with int32 [] fields. The key is consumed; DeepMind's seeds are not reproduced."""

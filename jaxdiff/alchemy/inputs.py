@@ -25,20 +25,23 @@ CONTENTS = {
     "unknown": "0.5",
     "ground_truth": "the truth, latent frame",
     "belief": "the benchmark's belief, edges in the aligned frame",
-    "marginals": "exact posterior probability, latent frame",
-    "marginals_aligned": "exact posterior probability, aligned frame",
+    "marginals": "exact posterior probability under the benchmark's prior, latent frame",
+    "marginals_aligned": "exact posterior probability under the benchmark's prior, aligned frame",
 }
+DRAWN = '(("belief", 1.0), ("unknown", 1.0))'  # how a content that is drawn is written
 GROUPS = {"graph": 12, "axis_order": 6, "directions": 3, "stone_map": 3, "rotation": 4}
 _STARTS = dict(zip(GROUPS, np.cumsum([0, *GROUPS.values()]).tolist(), strict=False))
 
 
 def normal_form(see: Any) -> See:
-    """One name where all groups show the same, else five contents; lists become tuples.
+    """One name where all groups show the same, else five contents; lists become tuples, a draw from one content that content.
+
+    Environments that show the same are thus equal and share their compilations.
 
     Raises:
-        InputError: unknown contents, not five of them, weights that are not positive.
+        InputError: unknown contents, not five of them, weights that are not positive and finite.
     """
-    allowed = f"one of {', '.join(CONTENTS)}, or five of them for {', '.join(GROUPS)}; pairs (content, weight) where it is drawn"
+    allowed = f"one of {', '.join(CONTENTS)}, or five of them for {', '.join(GROUPS)}; where one is drawn, pairs such as {DRAWN}"
     if isinstance(see, str):
         require(see in CONTENTS, "see", see, allowed)
         return see
@@ -55,8 +58,8 @@ def _checked(content: Any, allowed: str) -> Content:
         pairs = tuple((str(name), float(weight)) for name, weight in content)
     except (TypeError, ValueError) as error:
         raise InputError("see", content, allowed) from error
-    require(len(pairs) > 0 and all(n in CONTENTS and n != "none" and w > 0 for n, w in pairs), "see", content, allowed)
-    return pairs
+    require(len(pairs) > 0 and all(n in CONTENTS and n != "none" and 0 < w < np.inf for n, w in pairs), "see", content, allowed)
+    return pairs[0][0] if len(pairs) == 1 else pairs
 
 
 def _groups(see: See) -> tuple[tuple[str, tuple[tuple[str, float], ...]], ...]:

@@ -11,6 +11,8 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
+from jaxdiff.alchemy.chemistry import FLIP
+
 SEEN = 24
 Known = tuple[jax.Array, jax.Array]  # two words, uint32 [...] each
 
@@ -33,7 +35,7 @@ def see(known: Known, stones: jax.Array, stone_map: jax.Array) -> Known:
         stones: packed latent corners, uint32 [].
         stone_map: int32 [].
     """
-    flip = stone_map.astype(jnp.uint32) ^ 7
+    flip = stone_map.astype(jnp.uint32) ^ FLIP
     corners = [stones >> shift & jnp.uint32(15) for shift in (0, 4, 8)]
     first, second, third = ((c < 8).astype(jnp.uint32) << (c & 7 ^ flip) for c in corners)
     return _with_seen(known, first | second | third)
@@ -49,7 +51,7 @@ def try_potion(known: Known, corner: jax.Array, new: jax.Array, colour: jax.Arra
         used: whether a potion was used at all, bool [].
         stone_map: int32 [].
     """
-    one, flip = used.astype(jnp.uint32), stone_map ^ 7
+    one, flip = used.astype(jnp.uint32), stone_map ^ FLIP
     before, after = corner & 7 ^ flip, new & 7 ^ flip
     second = colour >= 3
     place = jnp.where(second, colour - 3, colour) & 3

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+import difflib
+import re
+from typing import TYPE_CHECKING, Any, cast
 
-from jaxdiff.alchemy.world import Alchemy
-from jaxdiff.core.errors import InputError, require
+from jaxdiff.core.errors import InputError
+from jaxdiff.core.registry import make
+
+if TYPE_CHECKING:
+    from jaxdiff.alchemy.world import Alchemy
 
 BASES = {"all_fixed": False, "perceptual_mapping_randomized": True}
 BOTTLENECKS = {"random_bottleneck": "random", "bottleneck1": 1, "bottleneck2": 2, "bottleneck3": 3}
@@ -17,7 +22,8 @@ LEVELS = (
     "perceptual_mapping_randomized_with_random_bottleneck",
     "perceptual_mapping_randomized_with_rotation_and_random_bottleneck",
 )
-BENCHMARK = LEVELS[-1]  # the paper's Table 1 was measured on its chemistries without rotation, LEVELS[-2]
+_PARTS = "|".join(("rotation", *BOTTLENECKS))
+_FORM = re.compile(rf"(?:alchemy/)?({'|'.join(BASES)})((?:(?:_with_|_and_|_)(?:{_PARTS}))*)")
 
 
 def level(name: str, **options: Any) -> Alchemy:
@@ -29,20 +35,14 @@ def level(name: str, **options: Any) -> Alchemy:
         **options: further fields of `Alchemy`.
 
     Raises:
-        InputError: the name has parts that mean nothing.
+        InputError: the name has parts that mean nothing or contradict one another, or an option is no field of `Alchemy`.
     """
-    allowed = f"a name such as {', '.join(LEVELS)}"
-    require(isinstance(name, str), "level", name, allowed)
-    plain = name.removeprefix("alchemy/")
-    base = next((b for b in BASES if plain.startswith(b)), None)
-    if base is None:
-        raise InputError("level", name, allowed)
-    rest, bottlenecks, rotation = plain.removeprefix(base), "none", False
-    for part, kind in BOTTLENECKS.items():
-        if part in rest:
-            rest, bottlenecks = rest.replace(part, "", 1), kind
-            break
-    if "rotation" in rest:
-        rest, rotation = rest.replace("rotation", "", 1), True
-    require(set(rest.split("_")) <= {"", "with", "and"}, "level", name, allowed)
-    return Alchemy(**{"rotation": rotation, "bottlenecks": bottlenecks, "random_maps": BASES[base], **options})
+    match = _FORM.fullmatch(name) if isinstance(name, str) else None
+    parts = re.findall(_PARTS, match[2]) if match else []
+    bottlenecks = [BOTTLENECKS[part] for part in parts if part in BOTTLENECKS]
+    if match is None or len(bottlenecks) > 1 or parts.count("rotation") > 1:
+        close = difflib.get_close_matches(str(name).removeprefix("alchemy/"), LEVELS, n=1, cutoff=0.4)
+        hint = f" (did you mean {close[0]}?)" if close else ""
+        raise InputError("level", name, f"a name such as {', '.join(LEVELS)}{hint}")
+    fields = {"rotation": "rotation" in parts, "bottlenecks": bottlenecks[0] if bottlenecks else "none", "random_maps": BASES[match[1]]}
+    return cast("Alchemy", make("Alchemy-v0", **{**fields, **options})[0])

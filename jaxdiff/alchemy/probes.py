@@ -6,6 +6,7 @@ Axes: B episodes, T steps, N trials.
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxdiff.alchemy import belief, knowledge, layout
+from jaxdiff.alchemy import chemistry as chem
 from jaxdiff.alchemy.chemistry import Chemistry
 from jaxdiff.alchemy.world import Alchemy, Params, State
 from jaxdiff.core.environment import select
@@ -55,7 +57,7 @@ class Probes:
         left: positive value on the table when the trial ended, float32 [B, N].
         worlds_start: chemistries still possible after the look at a trial's stones, int32 [B, N].
         worlds_end: the same when the trial ended, int32 [B, N]; its logarithm is the paper's posterior entropy.
-        entropy: Shannon entropy of the posterior when the trial ended, under the prior, nats, float32 [B, N].
+        entropy: Shannon entropy of the posterior when the trial ended, under the benchmark's prior, nats, float32 [B, N].
     """
 
     score: jax.Array
@@ -76,29 +78,35 @@ def replay(env: Alchemy, chemistry: Chemistry, stones: Any, potions: Any, action
 
     Args:
         env: the game's options; episodes end where it says, later actions are ignored.
-        chemistry: fields [B].
-        stones, potions: latent corners int [B, N, stones] and latent types int [B, N, potions].
-        actions: int [B, T].
+        chemistry: fields [B], or [] where it is the same in all episodes.
+        stones, potions: latent corners int [B, N, stones] and latent types int [B, N, potions], 8 and 6: none there.
+        actions: int [B, T]. Numbers outside the action space do nothing, as in `step`; they are counted as "invalid".
         params: the game's numbers, without batch axes; the environment's defaults when None.
 
     Raises:
-        InputError: shapes do not fit one another or the environment, or an index is out of range.
+        InputError: shapes do not fit one another or the environment, something is not integer, or a corner, type or part of a chemistry
+            is out of range.
     """
     acts = as_array("actions", actions, "integers [B, T]")
-    require(acts.ndim == 2 and np.issubdtype(acts.dtype, np.integer), "actions", f"of shape {acts.shape}", "integers [B, T]")
-    items = {"stones": (stones, 9), "potions": (potions, 7)}
-    arrays = {name: as_array(name, value, "integers [B, N, slots]") for name, (value, _) in items.items()}
-    for name, array in arrays.items():
-        shape = (acts.shape[0], env.trials, getattr(env, name))
-        require(array.shape == shape, name, f"of shape {array.shape}", f"shape {shape}")
-        wrong = array[(array < 0) | (array >= items[name][1])]
-        require(wrong.size == 0, name, f"an array with a {wrong.flat[0] if wrong.size else None}", f"0 to {items[name][1] - 1}")
-    fields = jax.tree.map(np.asarray, chemistry)
-    batch = {np.shape(x) for x in jax.tree.leaves(fields)}
-    require(batch <= {(), acts.shape[:1]}, "chemistry", f"with fields of shapes {sorted(batch)}", f"fields of shape {acts.shape[:1]}")
-    fields = jax.tree.map(lambda x: np.broadcast_to(x, acts.shape[:1]).astype(np.int32), fields)
-    params = env.default_params if params is None else params
-    return _replay(env, fields, arrays["stones"].astype(np.int32), arrays["potions"].astype(np.int32), acts.astype(np.int32), params)
+    require(acts.ndim == 2, "actions", f"of shape {acts.shape}", "integers [B, T]")
+    require(np.issubdtype(acts.dtype, np.integer), "actions", f"of type {acts.dtype}", "integers [B, T]")
+    batch = acts.shape[:1]
+    env.check_items("stones", stones, batch)
+    env.check_items("potions", potions, batch)
+    chem.check(chemistry)
+    fields = [np.asarray(getattr(chemistry, name)) for name in chem.SIZES]
+    shapes = {x.shape for x in fields}
+    require(shapes <= {(), batch}, "chemistry", f"with fields of shapes {sorted(shapes)}", f"fields of shape {batch}")
+    # No observation is looked at: options of what it shows would only compile anew, and a draw of it would want a key.
+    env = dataclasses.replace(env, see="none", clock=False, counts=False, observe_used=True, mask=False, debug=False)
+    return _replay(
+        env,
+        Chemistry(*(np.broadcast_to(x, batch).astype(np.int32) for x in fields)),
+        np.asarray(stones, np.int32),
+        np.asarray(potions, np.int32),
+        np.where((acts < 0) | (acts > env.actions), env.actions, acts).astype(np.int32),  # one that is not there, before int32 wraps it
+        env.default_params if params is None else params,
+    )
 
 
 @partial(jax.jit, static_argnums=0)
@@ -187,16 +195,23 @@ def actions_of_events(stones: Any, potions: Any, steps: int) -> np.ndarray:
         slot actions without an end-trial action, int32 [B, N x steps].
 
     Raises:
-        InputError: shapes differ, slots out of range, or more events than steps.
+        InputError: shapes differ, slots that are not integer or out of range, or more events than steps.
     """
     require_integer("steps", steps, 1)
     stone, potion = (as_array(name, x, "integers [B, N, K]") for name, x in (("stones", stones), ("potions", potions)))
     require(stone.ndim == 3 and stone.shape == potion.shape, "potions", f"of shape {potion.shape}", "integers [B, N, K] as stones")
+    for name, slots in (("stones", stone), ("potions", potion)):
+        require(np.issubdtype(slots.dtype, np.integer), name, f"of type {slots.dtype}", "integers [B, N, K]")
     real = potion != -2
     wrong = stone[real & ((stone < 0) | (stone >= layout.STONES))]
-    require(wrong.size == 0, "stones", f"with a {wrong.flat[0] if wrong.size else None}", "slots 0 to 2")
+    require(wrong.size == 0, "stones", f"with a {wrong.flat[0] if wrong.size else None}", f"slots 0 to {layout.STONES - 1}")
     wrong = potion[(potion < -2) | (potion >= layout.POTIONS)]
-    require(wrong.size == 0, "potions", f"with a {wrong.flat[0] if wrong.size else None}", "slots 0 to 11, -1 (cauldron), -2 (padding)")
+    require(
+        wrong.size == 0,
+        "potions",
+        f"with a {wrong.flat[0] if wrong.size else None}",
+        f"slots 0 to {layout.POTIONS - 1}, -1 (cauldron), -2 (padding)",
+    )
     longest = int(real.sum(-1).max(initial=0))
     require(longest <= steps, "steps", steps, f"at least the number of events in a trial, {longest}")
     acts = np.where(real, 1 + stone.astype(np.int32) * (1 + layout.POTIONS) + potion + 1, 0)[..., :steps]

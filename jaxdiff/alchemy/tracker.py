@@ -14,7 +14,7 @@ import numpy as np
 
 from jaxdiff.alchemy import chemistry as chem
 from jaxdiff.alchemy import frames, graph_sets, graphs, knowledge
-from jaxdiff.alchemy.chemistry import Chemistry
+from jaxdiff.alchemy.chemistry import FLIP, Chemistry
 from jaxdiff.alchemy.graphs import table
 
 ALL_SEEN = 7
@@ -65,7 +65,7 @@ def potion(tracked: jax.Array, c: Chemistry, corner: jax.Array, new: jax.Array, 
     corner, colour = jnp.minimum(corner, 7), jnp.minimum(colour, 5)
     kind = jnp.asarray(chem.type_of_colour())[c.potion_map, colour]
     axis, up, pair = kind // 2, kind % 2, colour // 2
-    edge = jnp.asarray(graphs.edge_at())[corner ^ c.stone_map ^ 7, axis]
+    edge = jnp.asarray(graphs.edge_at())[corner ^ c.stone_map ^ FLIP, axis]
     moved = used & (corner != new)
     understood = (seen_axes >> pair & 1) & (known_axes >> axis & 1) & (corner >> axis & 1 ^ up)
     stuck = used & ~moved & (understood == 1)

@@ -43,6 +43,8 @@ class Params:
         bonus: added to the value of the best stone, float32 []: by default it is worth 3 + 12 = 15.
         per_potion: shaping, a reward for every potion that is used (the paper's kickstarting stage), float32 []; 0 in the benchmark.
         graph, potion_map, stone_map, rotation: parts of the chemistry that are always the same, int32 []; -1: drawn in each episode.
+            Numbers out of range are refused when parameters are made; those on a device by `reset`, which takes traced ones for the
+            nearest in range.
     """
 
     coefficients: Any
@@ -55,11 +57,9 @@ class Params:
     rotation: Any
 
     def __post_init__(self) -> None:
-        for name, size in chem.SIZES.items():
-            value = getattr(self, name)
-            if isinstance(value, int | np.integer | np.ndarray):
-                wrong = np.asarray(value)[(np.asarray(value) < -1) | (np.asarray(value) >= size)]
-                require(wrong.size == 0, name, wrong.flat[0] if wrong.size else None, f"-1 (drawn), or an integer from 0 to {size - 1}")
+        for name in chem.SIZES:
+            if chem.on_host(getattr(self, name)):
+                chem.check_part(name, getattr(self, name), -1)
 
 
 @partial(
@@ -107,8 +107,9 @@ class Alchemy(Environment[State, Params]):
         stones, potions: how many a trial brings, at most 3 and 12; slots of observation and action stay 3 and 12.
         observe_used: show the used flags (27 entries instead of 39 without).
         see: what of the chemistry the observation shows behind the table, see `inputs`: "none", "unknown", "ground_truth", "belief"
-            (the benchmark's), "marginals" (exact), "marginals_aligned"; or five of these, one per group; or pairs (content, weight)
-            for a group whose content is drawn in each episode.
+            (the benchmark's), "marginals" (exact under the benchmark's prior, whatever `bottlenecks`, `random_maps` and `Params` say),
+            "marginals_aligned"; or five of these, one per group; or pairs (content, weight) for a group whose content is drawn in each
+            episode.
         clock: departure from the benchmark: show trial / trials and step / steps.
         counts: departure: six colour counts / 12 instead of the 24 potion entries.
         typed_actions: departure: 22 actions, stone slot x (cauldron, colour), taking the first potion of that colour.
@@ -202,10 +203,17 @@ class Alchemy(Environment[State, Params]):
     # Starting an episode.
 
     def reset_env(self, key: jax.Array, params: Params) -> tuple[jax.Array, State]:
-        """A fresh chemistry and fresh items for all trials; the key is consumed."""
+        """A fresh chemistry and fresh items for all trials; the key is consumed.
+
+        Raises:
+            InputError: a fixed part of the chemistry that is not integer or, unless traced, out of range.
+        """
+        for name in chem.SIZES:
+            chem.check_part(name, getattr(params, name), -1)
         keys = jax.random.split(key, 3)
         drawn = chem.Source(self.bottlenecks, None if self.rotation else 0).sample(keys[0])
-        fixed = [jnp.asarray(getattr(params, name), jnp.int32) for name in chem.SIZES]
+        # Tables are read without bounds checks, so traced numbers are kept inside them.
+        fixed = [jnp.minimum(jnp.asarray(getattr(params, name), jnp.int32), size - 1) for name, size in chem.SIZES.items()]
         drawn = Chemistry(*(jnp.where(f < 0, d, f) for f, d in zip(fixed, jax.tree.leaves(drawn), strict=True)))
         return self._start(drawn, self._draw_items(keys[1]), inputs.draw(self.see, keys[2]))
 
@@ -213,17 +221,20 @@ class Alchemy(Environment[State, Params]):
         """Begin a given episode.
 
         Args:
-            chemistry: the hidden chemistry.
+            chemistry: the hidden chemistry, one with scalar fields; `jax.vmap` this method over a batch.
             stones: latent corner of every stone, int [trials, stones]; 8: none there.
             potions: latent type of every potion, int [trials, potions]; 6: none there.
             key: only needed where `see` draws what is shown; consumed.
 
         Raises:
-            InputError: a chemistry out of range, shapes do not fit this environment, corners beyond 8, types beyond 6, or a key is missing.
+            InputError: no chemistry or one out of range, shapes do not fit this environment, corners beyond 8, types beyond 6, or a key is
+                missing.
         """
         chem.check(chemistry)
-        self._check_items("stones", stones, self.stones, layout.STONES, layout.NO_STONE)
-        self._check_items("potions", potions, self.potions, layout.POTIONS, layout.NO_POTION)
+        shapes = {np.shape(getattr(chemistry, name)) for name in chem.SIZES}
+        require(shapes == {()}, "chemistry", f"with fields of shapes {sorted(shapes)}", "one with scalar fields (jax.vmap over a batch)")
+        self.check_items("stones", stones)
+        self.check_items("potions", potions)
         require(key is not None or not inputs.is_drawn(self.see), "key", None, "a key, since `see` draws what an episode shows")
         return _begin(self, chem.as_int32(chemistry), jnp.asarray(stones, jnp.int32), jnp.asarray(potions, jnp.int32), key)
 
@@ -235,16 +246,26 @@ class Alchemy(Environment[State, Params]):
         items = jnp.concatenate([layout.pack_stones(stones)[:, None], layout.pack_potions(potions)], axis=1)
         return self._start(c, items, None if key is None else inputs.draw(self.see, key))
 
-    def _check_items(self, argument: str, value: Any, brought: int, slots: int, none: int) -> None:
-        if isinstance(value, Tracer):
-            return
-        allowed = f"integers from 0 to {none - 1} (or {none}: none) of shape [{self.trials}, {brought}]"
-        array = as_array(argument, value, allowed)
-        require(array.ndim == 2 and array.shape[1] <= slots, argument, f"of shape {array.shape}", f"at most {slots} slots: {allowed}")
-        require(array.shape[0] == self.trials, argument, f"of shape {array.shape}", allowed)
+    def check_items(self, argument: str, value: Any, batch: tuple[int, ...] = ()) -> None:
+        """Refuse items that no episode of this environment brings; of traced ones only shape and type are looked at.
+
+        Args:
+            argument: "stones" or "potions".
+            value: int [*batch, trials, stones or potions].
+            batch: sizes of leading axes.
+
+        Raises:
+            InputError: another shape, not integers, or numbers out of range.
+        """
+        brought, none = {"stones": (self.stones, layout.NO_STONE), "potions": (self.potions, layout.NO_POTION)}[argument]
+        shape = (*batch, self.trials, brought)
+        allowed = f"integers from 0 to {none - 1} (or {none}: none) of shape {list(shape)}"
+        array = value if isinstance(value, Tracer) else as_array(argument, value, allowed)
+        require(array.shape == shape, argument, f"of shape {array.shape}", allowed)
         require(np.issubdtype(array.dtype, np.integer), argument, f"of type {array.dtype}", allowed)
-        wrong = array[(array < 0) | (array > none)]
-        require(wrong.size == 0, argument, f"an array with a {wrong.flat[0] if wrong.size else None}", allowed)
+        if isinstance(array, np.ndarray):
+            wrong = array[(array < 0) | (array > none)]
+            require(wrong.size == 0, argument, f"an array with a {wrong.flat[0] if wrong.size else None}", allowed)
 
     def _draw_items(self, key: jax.Array) -> jax.Array:
         """Stones uniform on the corners, potions uniform on the colours, all independent: uint32 [trials, 4].
@@ -345,7 +366,7 @@ class Alchemy(Environment[State, Params]):
             potions=tuple(word ^ jnp.where(which == i, spent, 0) for i, word in enumerate(state.potions)),  # pyright: ignore[reportArgumentType]
             items=state.items,
             trial=state.trial,
-            step=state.step + 1,
+            step=state.step + running.astype(jnp.int32),
             known=knowledge.try_potion(state.known, corner, new, colour, used, c.stone_map),
             tracked=None if state.tracked is None else tracker.potion(state.tracked, c, corner, new, colour, used),
             shown=state.shown,
@@ -410,10 +431,10 @@ class Alchemy(Environment[State, Params]):
         return jnp.concatenate(parts) if len(parts) > 1 else parts[0]
 
     def render(self, state: State, params: Params) -> np.ndarray:
-        """The table top: stones, potions, cauldron, and the cube with what is known of it; uint8 [height, width, 3]."""
+        """The table top: stones and their worth, potions, cauldron, the cube with what is known of it; uint8 [height, width, 3]."""
         from jaxdiff.alchemy import picture
 
-        return picture.table_top(self, state)
+        return picture.table_top(self, state, params)
 
 
 @partial(jax.jit, static_argnums=0)

@@ -90,6 +90,11 @@ def test_fixed_parts_stay_fixed():
     assert set(np.asarray(jax.vmap(chemistry.Source(graph=17).sample)(jax.random.split(jax.random.key(1), 9)).graph).tolist()) == {17}
 
 
+@pytest.mark.parametrize("value", [None, True, object(), jax.ShapeDtypeStruct((2,), jnp.int32), (), (500,), jnp.float32(1.5)])
+def test_transformations_may_put_anything_into_a_chemistry(value):
+    assert jax.tree.map(lambda _: value, Chemistry(1, 2, 3, 0)).graph is value
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -107,6 +112,13 @@ def test_fixed_parts_stay_fixed():
         (lambda: chemistry.from_maps([1] * 12, (0, 1, 2), (1, 1, 1), (1, 1)), "stone_map"),
         (lambda: chemistry.Source(bottlenecks=True), "bottlenecks is True"),
         (lambda: chemistry.Source(graph=200), "graph is 200"),
+        (lambda: chemistry.Source(graph=1.5), "graph is 1.5"),
+        (lambda: chemistry.Source(graph=[1, 2]), "graph is"),
+        (lambda: Chemistry(1.5, 0, 0, 0), "graph is 1.5"),
+        (lambda: Chemistry("a", 0, 0, 0), "graph is 'a'"),
+        (lambda: Chemistry(0, 0, ["a"], 0), "stone_map is"),
+        (lambda: Chemistry(109, jnp.int32(0), jnp.int32(0), jnp.int32(0)), "graph is 109"),
+        (lambda: chemistry.check(Chemistry(0, 0, 0, jnp.int32(4))), "rotation is 4"),
     ],
 )
 def test_bad_input(call, words):

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import scipy.stats
+from matplotlib.axes import Axes
 
 import jaxdiff
 from jaxdiff.alchemy import belief, chemistry, documentation, graphs, inputs, layout, levels, picture, probes, world
@@ -16,12 +17,21 @@ PLAIN = Chemistry(graphs.COMPLETE, chemistry.IDENTITY_POTION_MAP, chemistry.IDEN
 STONES = np.array([[6, 0, 7], [7, 7, 0]])
 POTIONS = np.tile([1, 0, 3, 2, 5, 4], (2, 2))
 SMALL = {"trials": 2, "steps": 4}
+MANY = jax.tree.map(lambda x: np.full(3, x), PLAIN)
 
 
 def start(**options):
     env = world.Alchemy(**{**SMALL, **options})
     obs, state = env.reset_with(PLAIN, STONES, POTIONS)
     return env, jax.jit(env.step_env), obs, state
+
+
+def with_graph(graph):
+    return dataclasses.replace(world.Alchemy().default_params, graph=graph)
+
+
+def replay_of(chemistry=PLAIN, stones=STONES, potions=POTIONS, actions=((0,),)):
+    return probes.replay(world.Alchemy(**SMALL), chemistry, stones[None], potions[None], actions)
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +79,7 @@ def test_an_episode_by_hand():
     assert obs[:5].tolist() == [1, 1, 1, 1, 0], "what is left of the last trial"
     after, state, reward, terminated, *_ = step(jax.random.key(0), state, 1, env.default_params)
     assert (float(reward), bool(terminated), after.tolist()) == (0.0, True, obs.tolist()), "nothing happens after the end"
+    assert int(state.step) == 0, "the clock stands still too"
 
 
 def test_absent_items_are_no_ops_and_strange_actions_too():
@@ -151,8 +162,20 @@ def test_fixed_parts_of_the_chemistry_are_parameters():
     env = world.Alchemy(trials=1)
     params = dataclasses.replace(env.default_params, graph=np.arange(109, dtype=np.int32))
     axes = dataclasses.replace(jax.tree.map(lambda _: None, env.default_params), graph=0)
-    _, state = jax.jit(jax.vmap(env.reset_env, in_axes=(None, axes)))(jax.random.key(0), params)
+    begin = jax.jit(jax.vmap(env.reset_env, in_axes=(None, axes)))
+    _, state = begin(jax.random.key(0), params)
     assert state.chemistry.graph.tolist() == list(range(109))
+    beyond = dataclasses.replace(params, graph=jnp.arange(109, dtype=jnp.int32) + 50)
+    assert begin(jax.random.key(0), beyond)[1].chemistry.graph.tolist() == np.minimum(np.arange(109) + 50, 108).tolist()
+
+
+def test_transformations_may_rebuild_parameters_with_anything():
+    params = world.Alchemy().default_params
+    for value in (None, True, object(), jax.ShapeDtypeStruct((2,), jnp.int32), (), (500,), np.zeros(3, jax.dtypes.float0)):
+        assert jax.tree.map(lambda _, value=value: value, params).graph is value
+    gradient = jax.grad(lambda p: jnp.asarray(p.offset) * 2, allow_int=True)(params)
+    assert float(gradient.offset) == 2
+    assert dataclasses.replace(params, graph=[3, -1]).graph == [3, -1]
 
 
 def test_shown_contents_may_be_drawn():
@@ -168,6 +191,9 @@ def test_shown_contents_may_be_drawn():
     np.testing.assert_array_equal(obs[:, 60:], truth[:, 24:])
     with pytest.raises(InputError, match="key is None"):
         env.reset_with(PLAIN, STONES[:1], POTIONS[:1])
+    acts = np.ones((1, 9), int)
+    found, plain = (probes.replay(e, PLAIN, STONES[None, :1], POTIONS[None, :1], acts) for e in (env, world.Alchemy(trials=1)))
+    assert found.score.tolist() == plain.score.tolist() == [[1]], "a replay looks at no observation and needs no draw"
 
 
 def test_auto_reset_is_fresh_and_keeps_the_last_observation():
@@ -194,6 +220,7 @@ def test_protocol():
     assert (reward.dtype, terminated.dtype, truncated.dtype) == (jnp.float32, jnp.bool_, jnp.bool_)
     assert env == world.Alchemy(see="belief", rotation=True, mask=True)
     assert hash(env) == hash(world.Alchemy(see=["belief"] * 5, rotation=True, mask=True))
+    assert env == world.Alchemy(see=((("belief", 2.0),),) * 5, rotation=True, mask=True)
 
 
 @pytest.mark.host
@@ -205,14 +232,31 @@ def test_levels():
     assert int(fixed.default_params.potion_map) == chemistry.IDENTITY_POTION_MAP
     assert levels.level("perceptual_mapping_randomized").bottlenecks == "none"
     assert [levels.level(name) for name in levels.LEVELS]
-    for name in ("everything_random", "all_fixed_bottleneck4", "all_fixed_rotations", 3):
+    turned = levels.level("all_fixed_bottleneck2_and_rotation")
+    assert (turned.rotation, turned.bottlenecks) == (True, 2)
+    strange = (
+        "everything_random",
+        "all_fixed_bottleneck4",
+        "all_fixed_rotations",
+        "all_fixedrotation",
+        "all_fixed_with_and",
+        "all_fixed_",
+        3,
+    )
+    for name in (*strange, "all_fixed_rotation_rotation", "all_fixed_bottleneck1_bottleneck2", "x_all_fixed", "all_fixed__rotation"):
         with pytest.raises(InputError, match="level is"):
             levels.level(name)
+    with pytest.raises(InputError, match=r"did you mean perceptual_mapping_randomized_with_rotation\?\)$"):
+        levels.level("alchemy/perceptual_mapping_randomised_with_rotation")
+    with pytest.raises(InputError, match="foo is 1; allowed: one of the fields of Alchemy-v0"):
+        levels.level("all_fixed", foo=1)
 
 
 @pytest.mark.host
 def test_the_page_of_observation_entries_is_up_to_date():
     assert documentation.PAGE.read_text() == documentation.page()
+    assert "| 15 to 26 | stone 1 into potion 0 to 11 |" in documentation.page()
+    assert "| 16 to 21 | stone 2 into red, " in documentation.page()
     for env in (world.Alchemy(see="marginals", clock=True), world.Alchemy(counts=True, observe_used=False)):
         entries = env.observation_entries(env.default_params)
         assert len(set(entries)) == len(entries) == env.observation_space(env.default_params).shape[0]
@@ -225,9 +269,25 @@ def test_pictures(tmp_path):
     assert len({f.tobytes() for f in frames}) == 3
     np.testing.assert_array_equal(frames[0], env.render(state, env.default_params))
     assert picture.strip(frames, 2).shape == (660, 1480, 3)
+    np.testing.assert_array_equal(picture.strip(np.stack(frames), 2), picture.strip(frames, 2))
     assert picture.gif(tmp_path / "episode.gif", frames).stat().st_size > 1000
     assert picture.topologies().dtype == np.uint8
     assert [size for _, size in picture.topology_classes()] == [1, 12, 6, 6, 12, 24, 24, 24]
+
+
+def test_pictures_say_what_a_stone_is_worth_and_which_it_is(monkeypatch):
+    words = []
+    write = Axes.text
+    monkeypatch.setattr(Axes, "text", lambda self, x, y, s, **style: words.append(s) or write(self, x, y, s, **style))
+    env, _, _, state = start()
+    params = dataclasses.replace(env.default_params, bonus=np.float32(0), offset=np.float32(-4.5))
+    env.render(state, params)
+    assert {"−3.5", "−7.5", "−1.5", "stone 0", "stone 1", "stone 2"} <= set(words)
+    assert not {"+15", "+1", "−3"} & set(words)
+    _, _, _, state = start()
+    words.clear()
+    picture.table_top(env, dataclasses.replace(state, stones=jnp.uint32(0x077)))
+    assert {"+15", "stones 0, 1", "stone 2"} <= set(words)
 
 
 def test_probes_by_hand():
@@ -246,6 +306,8 @@ def test_probes_by_hand():
     _, state = env.reset_with(PLAIN, STONES, POTIONS)
     assert found.worlds_start[0, 0] == belief.worlds(state)
     assert found.worlds_end[0, 0] < found.worlds_start[0, 0]
+    strange = probes.replay(env, PLAIN, STONES[None], POTIONS[None], [[2**32 + 2, 999, -1, -(2**40), 41, 2, 2, 2, 2]])
+    assert strange.kinds.tolist() == [[[0, 0, 0, 0, 0, 4, 0], [0, 0, 0, 1, 0, 3, 0]]], "no number wraps around to an action"
 
 
 @pytest.mark.parametrize(
@@ -262,26 +324,54 @@ def test_probes_by_hand():
         (lambda: world.Alchemy(see=[[("none", 1.0)], *["belief"] * 4]), "pairs"),
         (lambda: world.Alchemy(see=[[("belief", -1.0)], *["belief"] * 4]), "pairs"),
         (lambda: world.Alchemy(see=[3, *["belief"] * 4]), "pairs"),
+        (lambda: world.Alchemy(see=[("belief", 1.0), *["belief"] * 4]), r"pairs such as \(\(\"belief\", 1.0\), \(\"unknown\", 1.0\)\)$"),
+        (lambda: world.Alchemy(see=[[("belief", np.inf)], *["belief"] * 4]), "pairs"),
         (lambda: world.Alchemy(**SMALL).reset_with(PLAIN, STONES + 2, POTIONS), "stones is an array with a 9"),
         (lambda: world.Alchemy(**SMALL).reset_with(PLAIN, STONES, POTIONS + 2), "potions is an array with a 7"),
         (lambda: world.Alchemy(**SMALL).reset_with(PLAIN, STONES - 1, POTIONS), "stones is an array with a -1"),
-        (lambda: world.Alchemy(**SMALL).reset_with(PLAIN, np.zeros((2, 4), int), POTIONS), "at most 3 slots"),
-        (lambda: world.Alchemy(**SMALL).reset_with(PLAIN, STONES, np.zeros((2, 13), int)), "at most 12 slots"),
+        (lambda: world.Alchemy(**SMALL).reset_with(PLAIN, np.zeros((2, 4), int), POTIONS), "of shape \\(2, 4\\)"),
+        (lambda: world.Alchemy(**SMALL).reset_with(PLAIN, STONES, np.zeros((2, 13), int)), "of shape \\(2, 13\\)"),
         (lambda: world.Alchemy(**SMALL).reset_with(PLAIN, STONES[:1], POTIONS), "shape \\[2, 3\\]"),
         (lambda: world.Alchemy(**SMALL).reset_with(PLAIN, STONES * 0.5, POTIONS), "type float64"),
+        (lambda: world.Alchemy(**SMALL, stones=1).reset_with(PLAIN, STONES, POTIONS), "stones is of shape \\(2, 3\\).*\\[2, 1\\]"),
+        (lambda: jax.eval_shape(world.Alchemy(**SMALL).reset_with, PLAIN, STONES[:1], POTIONS), "stones is of shape"),
+        (lambda: world.Alchemy(**SMALL).reset_with(MANY, STONES, POTIONS), "chemistry is with fields of shapes .*vmap"),
+        (lambda: world.Alchemy(**SMALL).reset_with((0, 0, 0, 0), STONES, POTIONS), "chemistry is \\(0, 0, 0, 0\\); allowed: a Chemistry"),
         (
             lambda: world.Alchemy(**SMALL, debug=True).step_env(jax.random.key(0), start()[3], 40, world.Alchemy().default_params),
             "action is 40",
         ),
         (lambda: dataclasses.replace(world.Alchemy().default_params, graph=109), "graph is 109"),
+        (lambda: dataclasses.replace(world.Alchemy().default_params, graph=3.7), "graph is 3.7"),
+        (lambda: dataclasses.replace(world.Alchemy().default_params, graph=np.float32(3)), "graph is 3.0"),
+        (lambda: dataclasses.replace(world.Alchemy().default_params, graph=[500]), "graph is 500"),
+        (lambda: dataclasses.replace(world.Alchemy().default_params, rotation=np.int8(-2)), "rotation is -2"),
+        (lambda: dataclasses.replace(world.Alchemy().default_params, stone_map="7"), "stone_map is '7'"),
+        (lambda: world.Alchemy().reset(jax.random.key(0), with_graph(jnp.int32(200))), "graph is 200"),
+        (lambda: jax.eval_shape(world.Alchemy().reset, jax.random.key(0), with_graph(jnp.float32(3))), "graph is of type float32"),
         (lambda: probes.replay(world.Alchemy(), PLAIN, STONES[None], POTIONS[None], [[0]]), "stones is of shape"),
         (lambda: probes.replay(world.Alchemy(**SMALL), PLAIN, STONES[None] + 2, POTIONS[None], [[0]]), "with a 9"),
         (lambda: probes.replay(world.Alchemy(**SMALL), PLAIN, STONES[None], POTIONS[None], [0]), "actions is of shape"),
+        (lambda: replay_of(stones=STONES + 0.5), "stones is of type float64"),
+        (lambda: replay_of(stones=STONES * np.nan), "stones is of type float64"),
+        (lambda: replay_of(stones=STONES > 6), "stones is of type bool"),
+        (lambda: replay_of(potions=POTIONS + 6), "potions is an array with a"),
+        (lambda: replay_of(actions=[[0.0, 1.0]]), "actions is of type float64"),
+        (lambda: replay_of(chemistry=jax.tree.map(jnp.float32, PLAIN)), "graph is"),
+        (lambda: replay_of(chemistry=(0, 0, 0, 0)), "chemistry is"),
+        (lambda: probes.actions_of_events([[[1.7]]], [[[2]]], 20), "stones is of type float64"),
+        (lambda: probes.actions_of_events([[[1]]], [[[2.2]]], 20), "potions is of type float64"),
         (lambda: probes.actions_of_events([[[3]]], [[[0]]], 20), "stones is"),
         (lambda: probes.actions_of_events([[[0]]], [[[12]]], 20), "potions is"),
         (lambda: probes.actions_of_events([[[0] * 5]], [[[0] * 5]], 4), "steps is 4"),
         (lambda: picture.gif("x.png", [np.zeros((2, 2, 3), np.uint8)]), "ends in .gif"),
         (lambda: picture.strip([]), "frames is"),
+        (lambda: picture.strip(3), "frames is 3"),
+        (lambda: picture.strip([np.zeros((2, 2, 3), np.uint8), np.zeros((2, 3, 3), np.uint8)]), "frames is of shapes"),
+        (lambda: picture.strip([np.zeros((2, 2, 3))]), "frames is with one of type float64"),
+        (lambda: picture.strip(np.zeros((2, 2, 3), np.uint8)), "frames is with one of shape"),
+        (lambda: picture.gif("x.gif", [np.zeros((2, 2, 3), np.uint8)], seconds=-1), "seconds is -1"),
+        (lambda: picture.gif("x.gif", [np.zeros((2, 2, 3), np.uint8)], seconds=np.nan), "seconds is nan"),
         (lambda: picture.episode(world.Alchemy(**SMALL), start()[3], [40]), "action is 40"),
     ],
 )

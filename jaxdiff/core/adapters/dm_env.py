@@ -14,6 +14,7 @@ import jax
 import numpy as np
 
 from jaxdiff.core.adapters import flat
+from jaxdiff.core.adapters.actions import cast_action
 from jaxdiff.core.adapters.optional import needed
 from jaxdiff.core.environment import Environment
 from jaxdiff.core.errors import require_integer
@@ -68,12 +69,13 @@ class World(dm_env.Environment):
         """One step; begins an episode where none is going on.
 
         Raises:
-            ValueError: the action is outside its spec.
+            InputError: the action is not integer where its spec is.
+            ValueError: it is outside its spec.
         """
         if self._state is None:
             return self.reset()
         spec = self.action_spec()
-        chosen = spec.validate(np.asarray(action, spec.dtype))
+        chosen = spec.validate(cast_action(action, spec.dtype, str(spec)))
         observation, state, reward, terminated, truncated, _ = self._step(self._draw(), self._state, chosen, self.params)
         reward = np.asarray(reward)[()]
         self._state = None if bool(terminated) or bool(truncated) else state

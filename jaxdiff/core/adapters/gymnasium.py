@@ -15,9 +15,10 @@ import jax
 import numpy as np
 
 from jaxdiff.core import autoreset
+from jaxdiff.core.adapters.actions import cast_action
 from jaxdiff.core.adapters.optional import needed
 from jaxdiff.core.environment import Environment
-from jaxdiff.core.errors import require, require_integer
+from jaxdiff.core.errors import as_array, require, require_integer
 from jaxdiff.core.spaces import Discrete, MultiDiscrete, Space
 
 needed("gymnasium", "gymnasium")
@@ -74,21 +75,21 @@ class VectorWorld(VectorEnv):
         """First observations [B, ...].
 
         Args:
-            seed: of everything random from here on, or one a copy.
-            options: `reset_mask` bool [B] resets those copies only (auto-reset mode `disabled`).
+            seed: of everything random from here on, an integer of at least 0; or one a copy, all of which together seed all copies
+                (None in a list: drawn from the operating system).
+            options: `reset_mask` bool [B] resets those copies only (auto-reset mode `disabled`); the first reset resets all.
 
         Raises:
-            InputError: a list of seeds of another length.
+            InputError: a list of seeds of another length, a seed that is negative or no integer, a mask in another mode or of another form.
         """
+        mask = self._mask(None if options is None else options.get("reset_mask"))
         if isinstance(seed, list):
             require(len(seed) == self.num_envs, "seed", f"{len(seed)} numbers", f"one number, or {self.num_envs}")
         if seed is not None or self._key is None:
-            entropy = np.random.SeedSequence(None if seed is None else [s or 0 for s in np.atleast_1d(np.array(seed, object))])
-            self._key = jax.random.key(int(entropy.generate_state(1)[0]))
+            self._key = jax.random.key(_word(seed if isinstance(seed, list) else [seed]))
         observation, state = self._reset(self._keys(), self.params)
-        mask = None if options is None else options.get("reset_mask")
         if mask is not None and self._state is not None:
-            observation, state = _choose(np.asarray(mask, bool), (observation, state), (self._last, self._state))
+            observation, state = _choose(mask, (observation, state), (self._last, self._state))
         self._state, self._last = state, np.asarray(observation)
         return self._last, {}
 
@@ -96,12 +97,11 @@ class VectorWorld(VectorEnv):
         """One step of all copies: observations [B, ...], rewards float64 [B], terminated, truncated bool [B], infos.
 
         Raises:
-            InputError: `reset` was not called before.
+            InputError: `reset` was not called before, or an action is outside its space.
         """
         require(self._state is not None, "step", "called before reset", "reset first")
-        observation, self._state, reward, terminated, truncated, info = self._step(
-            self._keys(), self._state, np.asarray(actions, self.action_space.dtype), self.params
-        )
+        chosen = _inside(self.action_space, actions, f"{self.num_envs} of {self.single_action_space}")
+        observation, self._state, reward, terminated, truncated, info = self._step(self._keys(), self._state, chosen, self.params)
         terminated, truncated = np.asarray(terminated), np.asarray(truncated)
         infos: dict[str, Any] = {name: np.asarray(value) for name, value in info.items() if name != "final_observation"}
         infos |= {f"_{name}": np.ones(self.num_envs, bool) for name in infos}
@@ -113,6 +113,15 @@ class VectorWorld(VectorEnv):
             infos |= {"final_obs": final, "_final_obs": done}
         self._last = np.asarray(observation)
         return self._last, np.asarray(reward, np.float64), terminated, truncated, infos
+
+    def _mask(self, mask: Any) -> np.ndarray | None:
+        if mask is None:
+            return None
+        require(self._mode == "disabled", "reset_mask", mask, "none, since copies reset themselves in auto-reset mode " + self._mode)
+        array = as_array("reset_mask", mask, f"bool [{self.num_envs}]")
+        require(array.dtype == bool, "reset_mask", f"of type {array.dtype}", f"bool [{self.num_envs}]")
+        require(array.shape == (self.num_envs,), "reset_mask", f"of shape {array.shape}", f"bool [{self.num_envs}]")
+        return array
 
     def _keys(self) -> jax.Array:
         assert self._key is not None
@@ -143,7 +152,13 @@ class World(gymnasium.Env):
         self._state: Any = None
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
-        """First observation."""
+        """First observation.
+
+        Raises:
+            InputError: a seed that is negative or no integer.
+        """
+        if seed is not None:
+            require_integer("seed", seed, 0)
         super().reset(seed=seed)
         del options
         observation, self._state = self._reset(self._draw(), self.params)
@@ -156,17 +171,39 @@ class World(gymnasium.Env):
             InputError: `reset` was not called before, or the action is outside its space.
         """
         require(self._state is not None, "step", "called before reset", "reset first")
-        chosen = np.asarray(action, self.action_space.dtype)
-        require(self.action_space.contains(chosen if chosen.ndim else chosen[()]), "action", action, str(self.action_space))
+        chosen = _inside(self.action_space, action, str(self.action_space))
         observation, self._state, reward, terminated, truncated, info = self._step(self._draw(), self._state, chosen, self.params)
         return np.asarray(observation), float(reward), bool(terminated), bool(truncated), {k: np.asarray(v) for k, v in info.items()}
 
     def render(self) -> np.ndarray | None:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """A picture, uint8 [height, width, 3], in mode `rgb_array`."""
-        return self.world.render(self._state, self.params) if self.render_mode == "rgb_array" else None
+        """A picture, uint8 [height, width, 3], in mode `rgb_array`.
+
+        Raises:
+            InputError: `reset` was not called before.
+        """
+        if self.render_mode is None:
+            return None
+        require(self._state is not None, "render", "called before reset", "reset first")
+        return self.world.render(self._state, self.params)
 
     def _draw(self) -> jax.Array:
         return jax.random.key(int(self.np_random.integers(2**32)))
+
+
+def _word(seeds: list[int | None]) -> int:
+    """One word of 32 bits from all of some seeds; None: from the operating system."""
+    for seed in seeds:
+        if seed is not None:
+            require_integer("seed", seed, 0)
+    entropy = [np.random.SeedSequence().entropy if seed is None else int(seed) for seed in seeds]
+    return int(np.random.SeedSequence(entropy).generate_state(1)[0])  # pyright: ignore[reportArgumentType] drawn entropy is an integer
+
+
+def _inside(space: gymnasium.Space, action: Any, allowed: str) -> np.ndarray:
+    """An action in the dtype of its space, within it."""
+    chosen = cast_action(action, space.dtype, allowed)
+    require(space.contains(chosen if chosen.ndim else chosen[()]), "action", action, allowed)
+    return chosen
 
 
 def _choose(mask: np.ndarray, if_true: Any, if_false: Any) -> Any:

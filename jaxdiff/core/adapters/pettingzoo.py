@@ -91,7 +91,12 @@ class ParallelWorld(ParallelEnv):
         return self._named(observation), rewards, dict.fromkeys(agents, over), dict.fromkeys(agents, cut), {agent: {} for agent in agents}
 
     def render(self) -> np.ndarray:
-        """A picture, uint8 [height, width, 3]."""
+        """A picture, uint8 [height, width, 3].
+
+        Raises:
+            InputError: `reset` was not called.
+        """
+        require(self._state is not None, "render", "called before reset", "reset first")
         return self.world.render(self._state, self.params)
 
     def close(self) -> None:

@@ -57,3 +57,6 @@ def test_bad_input():
     env.reset()
     with pytest.raises(ValueError, match=r"outside|range|bounds"):
         env.step([3, 0])
+    for action in ([2.9, 0], [2**32, 0]):
+        with pytest.raises(InputError, match="action is"):
+            env.step(action)

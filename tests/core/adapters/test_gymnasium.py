@@ -1,5 +1,6 @@
 import warnings
 
+import jax
 import numpy as np
 import pytest
 
@@ -76,7 +77,43 @@ def test_the_same_seed_gives_the_same_run():
     np.testing.assert_array_equal(*runs)
 
 
+def test_seeds_that_are_left_open_are_drawn():
+    envs = VectorWorld(*made(), num_envs=2)
+    keys = []
+    for seed in ([None, None], [None, None], [0, 0], [0, 0], [0, None]):
+        envs.reset(seed=seed)
+        keys.append(tuple(jax.random.key_data(envs._key).tolist()))
+    assert keys[2] == keys[3]
+    assert len(set(keys)) == 4
+
+
+@pytest.mark.parametrize(
+    "actions", [[[3, 0]] * 2, [[-3, 0]] * 2, [[2.9, 0]] * 2, [[2.0, 0]] * 2, [[2**32, 0]] * 2, [[0, 0]], [0, 0], "left"]
+)
+def test_a_vector_refuses_actions_outside_its_space(actions):
+    envs = VectorWorld(*made(), num_envs=2)
+    envs.reset(seed=0)
+    with pytest.raises(InputError, match="action is"):
+        envs.step(actions)
+
+
+@pytest.mark.parametrize("mask", [[True], [[True, False]], [1, 0], "all"])
+def test_masks_of_another_form_are_refused(mask):
+    envs = VectorWorld(*made(), num_envs=2, mode="disabled")
+    with pytest.raises(InputError, match=r"reset_mask is .*bool \[2\]"):
+        envs.reset(options={"reset_mask": mask})
+
+
+def test_only_copies_that_do_not_reset_themselves_take_a_mask():
+    envs = VectorWorld(*made(), num_envs=2)
+    with pytest.raises(InputError, match=r"reset_mask is .* same_step"):
+        envs.reset(options={"reset_mask": np.array([True, False])})
+
+
 def test_bad_input():
+    for seed in (-1, [0, -1], 1.5, ["a", 0]):
+        with pytest.raises(InputError, match="seed is"):
+            VectorWorld(*made(), num_envs=2).reset(seed=seed)
     with pytest.raises(InputError, match="num_envs is 0"):
         VectorWorld(*made(), num_envs=0)
     with pytest.raises(InputError, match="mode is 'later'"):
@@ -91,5 +128,14 @@ def test_bad_input():
     env.reset(seed=0)
     with pytest.raises(InputError, match="action is"):
         env.step([3, 0])
+    with pytest.raises(InputError, match=r"action is .* integer type"):
+        env.step([2.9, 0])
+    with pytest.raises(InputError, match="action is"):
+        env.step([2**32, 0])
+    with pytest.raises(InputError, match="seed is -1"):
+        env.reset(seed=-1)
+    with pytest.raises(InputError, match="render is called before reset"):
+        World(*made(), render_mode="rgb_array").render()
+    assert World(*made()).render() is None
     with pytest.raises(InputError, match="render_mode is 'human'"):
         World(*made(), render_mode="human")

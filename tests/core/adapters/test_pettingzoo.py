@@ -45,6 +45,8 @@ def test_bad_input(world):
     with pytest.raises(InputError, match="seed is -1"):
         ParallelWorld(*world, seed=-1)
     made = ParallelWorld(*world)
+    with pytest.raises(InputError, match="render is called before reset"):
+        made.render()
     made.reset()
     with pytest.raises(InputError, match="one for agent_1"):
         made.step({"agent_0": 0})

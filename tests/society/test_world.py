@@ -10,6 +10,7 @@ from jaxdiff.core.errors import InputError
 from jaxdiff.society import graphs, world
 
 RING = [[0, 1], [1, 2], [2, 0]]
+TRANSITION = jax.jit(world.transition, static_argnums=5)
 
 
 @pytest.mark.parametrize(
@@ -66,18 +67,19 @@ def test_protocol_with_an_agent_axis():
     assert int(state.time) == 0, "reset in the same step"
 
 
-@pytest.mark.parametrize("mode", autoreset.MODES)
-def test_batches_of_many_agents(mode):
+def test_batches_of_many_agents():
     env, params = jaxdiff.make("Lambda-v0", agents=2, cells=4, steps=3)
 
     @jax.jit
     def start_and_step(key):
-        keys = jax.random.split(key, (2, 5))
+        keys = jax.random.split(key, (1 + len(autoreset.MODES), 5))
         _, batch = autoreset.reset_batch(env, keys[0], params)
-        return autoreset.step_batch(env, keys[1], batch, jnp.zeros((5, 2), jnp.int32), params, mode=mode)
+        actions = jnp.zeros((5, 2), jnp.int32)
+        return [autoreset.step_batch(env, k, batch, actions, params, mode=m) for m, k in zip(autoreset.MODES, keys[1:], strict=True)]
 
-    *_, reward, _, _, _ = start_and_step(jax.random.key(0))
-    assert reward.shape == (5, 2)
+    for _, _, reward, _, truncated, _ in start_and_step(jax.random.key(0)):
+        assert reward.shape == (5, 2)
+        assert truncated.shape == (5,)
 
 
 def test_a_rollout_keeps_the_agent_axis():
@@ -139,9 +141,9 @@ def test_options(rules, reward, left):
     table = jnp.array([[0, 1], [1, 2], [2, 0]], jnp.int8)
     if rules.avoid_agents:
         state = world.State(state.cell_reward, jnp.int32(0), state.evil, state.agents, state.time)
-        new, rewards = world.transition(table, jnp.int32(0), state, jnp.zeros(2, jnp.int32), jnp.int32(0), rules)
+        new, rewards = TRANSITION(table, jnp.int32(0), state, jnp.zeros(2, jnp.int32), jnp.int32(0), rules)
     else:
-        new, rewards = world.transition(table, jnp.int32(1), state, jnp.zeros(2, jnp.int32), jnp.int32(0), rules)
+        new, rewards = TRANSITION(table, jnp.int32(1), state, jnp.zeros(2, jnp.int32), jnp.int32(0), rules)
         assert int(new.good) == 0
     assert rewards.tolist() == [reward, reward]
     assert float(new.cell_reward[0]) == left
@@ -149,7 +151,7 @@ def test_options(rules, reward, left):
 
 def test_render_needs_no_display():
     env, params = jaxdiff.make("Lambda-v0", agents=2)
-    _, state = env.reset(jax.random.key(0), params)
+    _, state = jax.jit(env.reset)(jax.random.key(0), params)
     image = env.render(state, params)
     assert image.dtype == np.uint8
     assert image.ndim == 3

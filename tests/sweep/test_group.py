@@ -64,7 +64,7 @@ def test_damage_is_noticed(dataset, tmp_path):
 def test_refusals(dataset, tmp_path):
     with pytest.raises(InputError, match="group is 'a/b'"):
         group.save(dataset, tmp_path, "a/b", "things")
-    with pytest.raises(InputError, match="with the group items"):
+    with pytest.raises(InputError, match="a store that holds items"):
         group.load(tmp_path, "items", "things")
     (tmp_path / "file").write_text("x")
     with pytest.raises(InputError, match="a folder that can be made"):

@@ -20,6 +20,7 @@ from jaxdiff.alchemy.logs import EPISODE_ARRAYS, Log
 from jaxdiff.alchemy.played import STEPS
 from jaxdiff.alchemy.situations import Truth
 from jaxdiff.core.errors import InputError, require, require_integer
+from jaxdiff.studies import kept_play
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -82,8 +83,18 @@ def drawn(count: int, seed: int, rotation: bool, trials: int = 10) -> Episodes:
     return Episodes(chemistry, stones, rng.integers(0, items.TYPES, (count, trials, items.POTIONS)), np.arange(count))
 
 
-def play(agent: str, episodes: Episodes, seed: int = 0, rotation: bool = False, report: Report | None = None) -> Log:
+def play(
+    agent: str, episodes: Episodes, seed: int = 0, rotation: bool = False, report: Report | None = None, keep: Path | None = None
+) -> Log:
     """The log of a reference agent.
+
+    Args:
+        agent: one of `AGENTS`.
+        episodes: what it plays.
+        seed: of what is random in it.
+        rotation: whether the ideal observer must reckon with rotations.
+        report: called with (what, done, of).
+        keep: a file in which the ideal observer's play is kept as it is made, and from which it goes on.
 
     Raises:
         InputError: no such agent.
@@ -92,26 +103,27 @@ def play(agent: str, episodes: Episodes, seed: int = 0, rotation: bool = False, 
     if agent == "oracle":
         return logs.of_actions(oracle.play(*given).actions)
     if agent == "ideal_observer":
-        return _observed(episodes, rotation, report)
+        return _observed(episodes, rotation, report, keep)
     others = {h.name: h for h in (heuristics.random_heuristic, heuristics.random_action_bot, heuristics.uniform)}
     others |= {f"lookahead_{model}": lookahead.Lookahead(model) for model in ("paired", "unpaired")}
     require(agent in others, "agent", agent, f"{', '.join(AGENTS)}, or a log: FILE.npz with stone and potion, or FILE.npz:AGENT")
     return without_nothing(episodes, logs.of_actions(others[agent].play(*given, key=key).actions))
 
 
-def _observed(episodes: Episodes, rotation: bool, report: Report | None) -> Log:
-    """The ideal observer's log, in parts, so that progress can be told."""
+def _observed(episodes: Episodes, rotation: bool, report: Report | None, keep: Path | None) -> Log:
+    """The ideal observer's log, in parts, so that progress can be told and kept."""
     from jaxdiff.alchemy import ideal_observer
 
-    parts, size = [], 2 * ideal_observer.cores()
+    parts, size, count = [kept_play.load(keep, episodes)], 8 * ideal_observer.cores(), len(episodes.numbers)
     rotated = rotation or bool((episodes.chemistry.rotation > 0).any())
     with ideal_observer.Crew() as crew:
-        for low in range(0, len(episodes.numbers), size):
+        for low in range(len(parts[0]), count, size):
             part = slice(low, low + size)
             chemistry = jax.tree.map(lambda a, part=part: a[part], episodes.chemistry)
             parts.append(crew.play(chemistry, episodes.stones[part], episodes.potions[part], rotation=rotated).actions)
+            kept_play.save(keep, episodes, np.concatenate(parts))
             if report is not None:
-                report("ideal observer: episodes", min(low + size, len(episodes.numbers)), len(episodes.numbers))
+                report("ideal observer: episodes", min(low + size, count), count)
     return logs.of_actions(np.concatenate(parts))
 
 
@@ -218,6 +230,7 @@ def evaluate(
         "worlds": (("episode", "trial"), np.asarray(probed.worlds_end)),
         "entropy": (("episode", "trial"), np.asarray(probed.entropy)),
         "kinds": (("trial", "action", "kind"), position),
+        "acts": (("episode", "trial", "kind"), np.stack([(kinds == k).sum(-1) for k in range(len(ACTION_KINDS))], -1)),
         "optimum": (("episode", "trial"), np.asarray(oracle.play(episodes.chemistry, episodes.stones, episodes.potions).scores)),
     }
     if models:
@@ -276,7 +289,9 @@ class Number:
 
 
 def numbers(dataset: xr.Dataset) -> dict[str, Number]:
-    """The paper's numbers of one agent: Table 1, and Figure 2 a to e (posterior entropy: logarithm of the number of possible worlds)."""
+    """The paper's numbers of one agent: Table 1, Figure 2 a to e (posterior entropy: logarithm of the number of possible worlds), Figure 10
+    (actions of each kind in the first and the last trial) and, where models were fitted, Figure 3.
+    """
     potions, logs_ = dataset["potions"].values, np.log(dataset["worlds"].values)
     columns = {
         "episode score": dataset["score"].values.sum(1),
@@ -285,6 +300,9 @@ def numbers(dataset: xr.Dataset) -> dict[str, Number]:
         "entropy after trial 1": logs_[:, 0],
         "entropy after the episode": logs_[:, -1],
     }
+    for k, kind in enumerate(ACTION_KINDS):
+        acts = dataset["acts"].values[..., k]
+        columns |= {f"{kind}, trial 1": acts[:, 0], f"{kind}, last trial": acts[:, -1]}
     if "paired_log_likelihood" in dataset:
         for name, variable in FIGURE_3.items():
             columns[name] = dataset[f"paired_{variable}"].values - dataset[f"unpaired_{variable}"].values

@@ -13,12 +13,10 @@ from jaxdiff.cli import console
 from jaxdiff.cli.measure import parse_rules
 from jaxdiff.core.errors import require
 from jaxdiff.core.files import whole
+from jaxdiff.studies.paper_rows import VERDICTS
 
 if TYPE_CHECKING:
     from jaxdiff.studies.reproduction import Reproduction, Row
-
-STUDIES = ("complexity-distribution", "questions")
-
 
 @dataclass(frozen=True)
 class Reproduce:
@@ -29,12 +27,16 @@ class Reproduce:
     "questions" are three that the same paper leaves open (sections 6.1 to 6.3), answered for all rules: does complexity of an automaton
     make a world hard, what does search guided by reward save, does difficulty depend on the interface?
 
+    "alchemy" are the reference agents of another (Wang et al. 2021): Table 1 and figures 2, 3 and 10 on the published episodes, and the same on
+    rotated ones. The ideal observer takes about a second an episode; with --out, what is interrupted goes on where it was.
+
     Examples:
         jaxdiff reproduce complexity-distribution --size 1900 --out reproduction
         jaxdiff reproduce questions --out questions
+        jaxdiff reproduce alchemy --episodes 100 --rotated 20 --out alchemy
     """
 
-    study: tyro.conf.Positional[Literal["complexity-distribution", "questions"]] = "complexity-distribution"
+    study: tyro.conf.Positional[Literal["complexity-distribution", "questions", "alchemy"]] = "complexity-distribution"
     """Which paper, or the questions that it leaves open."""
     size: int = 1900
     """Programs in a population: 1900 or 9500, the paper's two sizes (complexity-distribution)."""
@@ -52,6 +54,12 @@ class Reproduce:
     """Trials after which a hill climber is given up (questions)."""
     patience: int = 32
     """Trials without a higher reward after which a hill climber starts again (questions)."""
+    episodes: int = 1000
+    """How many of the published episodes, 1..1000 (alchemy)."""
+    rotated: int = 100
+    """How many rotated episodes, 0 for none (alchemy)."""
+    data: Path | None = None
+    """Folder of the published episodes; that of the checkout if not given (alchemy)."""
     seed: int = 0
     """Seed of everything random."""
     out: Path | None = None
@@ -63,6 +71,10 @@ class Reproduce:
         """Do it; returns the exit code."""
         if self.study == "questions":
             return self._questions()
+        if self.study == "alchemy":
+            from jaxdiff.cli import reproduce_alchemy
+
+            return reproduce_alchemy.run(self.episodes, self.rotated, self.seed, self.data, self.out, self.json)
         from jaxdiff.studies import reproduction
 
         require(self.rules == ("all",), "rules", " ".join(self.rules), "not for complexity-distribution, whose rules are the paper's")
@@ -125,7 +137,6 @@ class Reproduce:
 
 def _table(name: str, rows: list[Row]) -> object:
     columns = ["rule", "quantity", "reading", "paper", "here", "difference", "90 % band", "within"]
-    mark = {True: "inside", False: "OUTSIDE", None: "(informational)"}
     cells = [
         [
             str(row.rule) if row.rule else "all",
@@ -135,7 +146,7 @@ def _table(name: str, rows: list[Row]) -> object:
             console.number(row.here),
             console.number(row.difference),
             f"{console.number(row.low)} .. {console.number(row.high)}",
-            mark[row.inside],
+            VERDICTS[row.inside],
         ]
         for row in rows
     ]

@@ -18,6 +18,7 @@ from jaxdiff.studies.paper_rows import VERDICTS
 if TYPE_CHECKING:
     from jaxdiff.studies.reproduction import Reproduction, Row
 
+
 @dataclass(frozen=True)
 class Reproduce:
     """Reproduce a paper: every table and figure, in three columns paper / here / difference.
@@ -27,8 +28,8 @@ class Reproduce:
     "questions" are three that the same paper leaves open (sections 6.1 to 6.3), answered for all rules: does complexity of an automaton
     make a world hard, what does search guided by reward save, does difficulty depend on the interface?
 
-    "alchemy" are the reference agents of another (Wang et al. 2021): Table 1 and figures 2, 3 and 10 on the published episodes, and the same on
-    rotated ones. The ideal observer takes about a second an episode; with --out, what is interrupted goes on where it was.
+    "alchemy" are the reference agents of another (Wang et al. 2021): Table 1 and figures 2, 3 and 10 on the published episodes, and the
+    same on rotated ones. The ideal observer takes about a second an episode; with --out, what was interrupted goes on where it was.
 
     Examples:
         jaxdiff reproduce complexity-distribution --size 1900 --out reproduction

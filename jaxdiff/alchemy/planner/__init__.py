@@ -12,6 +12,8 @@ irregular, so that a lock-step device would mostly wait.
 
 from jaxdiff.alchemy.planner.beliefs import record_after as record_after
 from jaxdiff.alchemy.planner.bounds import SCALE as SCALE
+from jaxdiff.alchemy.planner.exploration import WORLDS_SCALE as WORLDS_SCALE
+from jaxdiff.alchemy.planner.exploration import worlds_cost as worlds_cost
 from jaxdiff.alchemy.planner.level_two import action_value as action_value
 from jaxdiff.alchemy.planner.level_two import value as value
 from jaxdiff.alchemy.planner.memory import BELIEFS as BELIEFS
@@ -19,6 +21,7 @@ from jaxdiff.alchemy.planner.memory import FILLED_ONE as FILLED_ONE
 from jaxdiff.alchemy.planner.memory import FILLED_TWO as FILLED_TWO
 from jaxdiff.alchemy.planner.memory import PUBLISHED as PUBLISHED
 from jaxdiff.alchemy.planner.memory import SMALL as SMALL
+from jaxdiff.alchemy.planner.memory import SMALLER as SMALLER
 from jaxdiff.alchemy.planner.memory import SYMMETRIES as SYMMETRIES
 from jaxdiff.alchemy.planner.memory import TRANSITIONS as TRANSITIONS
 from jaxdiff.alchemy.planner.memory import Sizes as Sizes

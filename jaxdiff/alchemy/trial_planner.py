@@ -133,17 +133,18 @@ class Planner:
         first = [
             int(np.flatnonzero(sight.colours == c)[0]) if (sight.colours == c).any() else items.POTIONS + c for c in range(items.TYPES)
         ]
-        memory, half = self._memory, 0.5
+        # What is left must hold a whole trial; published ones need up to 4.9 million states of level 1 and 2 million of level 2.
+        memory, half, few = self._memory, 0.5, 0.2
         beliefs_full = counters[core.BELIEFS] > half * len(memory.beliefs) or counters[core.TRANSITIONS] > half * len(memory.rows)
         beliefs_full |= counters[core.SYMMETRIES] > half * len(memory.symmetries)
         if beliefs_full:
             for table in (memory.slots, memory.transition):
                 table[:] = 0
             counters[[core.BELIEFS, core.TRANSITIONS, core.SYMMETRIES]] = 0
-        if beliefs_full or counters[core.FILLED_TWO] > half * len(memory.two) or self.mode == "as_published":
+        if beliefs_full or counters[core.FILLED_TWO] > few * len(memory.two) or self.mode == "as_published":
             memory.two[:] = 0
             counters[core.FILLED_TWO] = 0
-        if counters[core.FILLED_ONE] > half * len(memory.one):
+        if counters[core.FILLED_ONE] > few * len(memory.one):
             memory.one[:] = 0
             counters[core.FILLED_ONE] = 0
         self._work["order"][0] = first

@@ -45,7 +45,7 @@ class Memory(NamedTuple):
 class Sizes(NamedTuple):
     """Room in a memory. Hash tables are powers of two."""
 
-    one: int = 1 << 24
+    one: int = 1 << 23
     two: int = 1 << 22
     beliefs: int = 1 << 18
     transitions: int = 1 << 21

@@ -153,7 +153,7 @@ def exact(episodes: study.Episodes, events: Any, stored: Any, parts: Parts) -> T
     paired = f"{difference.mean():+.2f} ± {difference.std() / count**0.5:.2f}"
     row("play", lines, f"{scores.mean():.2f} ± {error:.2f}; published {theirs.mean():.2f}; paired difference {paired}")
 
-    tasks = (("exact", count, _PART, None), ("as_published", min(count, _AS_PUBLISHED), 5, 1))
+    tasks = (("exact", count, _PART, None), ("as_published", min(count, _AS_PUBLISHED), 20, 1))
     for mode, last, size, workers in tasks:
         make = partial(replayed, episodes, log, mode, workers)
         lines = [parts.get(f"decisions, {mode}", low, min(low + size, last), make) for low in range(0, last, size)]

@@ -45,7 +45,7 @@ def agent(dataset: xr.Dataset, name: str) -> Figure:
         action_kinds(ax, dataset, t, legend=t > 0)
     if regret:
         _regret(axes[2], dataset, trials)
-    heading(figure, f"{name}: {dataset.sizes['episode']:,} episodes")
+    heading(figure, f"{name.replace('_', ' ')}: {dataset.sizes['episode']:,} episodes")
     return figure
 
 
@@ -140,7 +140,7 @@ def _bars(ax: Axes, names: list[str], columns: list[np.ndarray], marks: list[flo
     ax.axvline(0, color=SOFT, linewidth=1)
     low, high = ax.get_xlim()
     ax.set_xlim(low, high + 0.3 * (high - low))
-    ax.set_yticks(range(len(names)), names)
+    ax.set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
     ax.invert_yaxis()
     dress(ax)
 
@@ -166,7 +166,7 @@ def figure_2(datasets: Mapping[str, xr.Dataset], marks: Mapping[str, xr.Dataset 
         _bars(ax, names, [column(d) for d in datasets.values()], [None if d is None else float(column(d).mean()) for d in logged])
         ax.set_title(title, fontsize=LABEL, color=INK, loc="left", fontweight="bold")
     axes[5].axis("off")
-    note = "bars: mean ± standard error over episodes"
+    note = "bars: mean ± standard error"
     if any(d is not None for d in marks.values()):
         note += "\nyellow: the published log of that agent"
     axes[5].text(0, 0.95, note, fontsize=NOTE, color=INK, va="top", linespacing=1.5, transform=axes[5].transAxes)
@@ -179,14 +179,14 @@ def figure_3(datasets: Mapping[str, xr.Dataset]) -> Figure:
 
     Left each model at its own fitted inverse temperature, right both at that of the ideal observer.
     """
-    figure = new_figure(1.5 + 0.55 * len(datasets))
+    figure = new_figure(1.6 + 0.55 * len(datasets), 11.0)
     titles = {"log_likelihood": "each model at its fitted temperature", "sharp": "both at the ideal observer's"}
     for ax, (variable, title) in zip(figure.subplots(1, 2), titles.items(), strict=True):
         columns = [(d[f"paired_{variable}"] - d[f"unpaired_{variable}"]).values for d in datasets.values()]
         _bars(ax, list(datasets), columns, [None] * len(columns))
         ax.set_title(title, fontsize=LABEL, color=INK, loc="left", fontweight="bold")
-        ax.set_xlabel("ln L of paired less unpaired, nats an episode", fontsize=NOTE, color=INK)
-    heading(figure, "Do its actions know that potions come in opposite pairs? (right of 0: yes)")
+        ax.set_xlabel("ln L, paired less unpaired, nats an episode", fontsize=NOTE, color=INK)
+    heading(figure, "Do actions show knowledge of opposite pairs? (right of 0: yes)")
     return figure
 
 
@@ -197,7 +197,7 @@ def figure_10(datasets: Mapping[str, xr.Dataset]) -> Figure:
     for row, (name, dataset) in zip(axes, datasets.items(), strict=True):
         for ax, trial in zip(row, (0, dataset.sizes["trial"] - 1), strict=True):
             action_kinds(ax, dataset, trial, legend=ax is axes[0, 1])
-            ax.set_title(f"{name}, trial {trial + 1}", loc="left", fontsize=LABEL, color=INK, fontweight="bold")
+            ax.set_title(f"{name.replace('_', ' ')}, trial {trial + 1}", loc="left", fontsize=LABEL, color=INK, fontweight="bold")
             ax.label_outer()
     heading(figure, "What the actions did")
     return figure

@@ -49,7 +49,7 @@ def unpruned(knowledge, sight, known=None):
 class TestExactness:
     @pytest.mark.parametrize(
         ("seed", "potions", "types"),
-        [(0, 3, 6), (2, 4, 6), (3, 5, 2), *(pytest.param(*case, marks=pytest.mark.slow) for case in [(1, 4, 6), (4, 5, 3), (5, 6, 2)])],
+        [(0, 3, 6), (2, 4, 3), (3, 5, 2), *(pytest.param(*case, marks=pytest.mark.slow) for case in [(2, 4, 6), (4, 5, 3), (5, 6, 2)])],
     )
     def test_pruned_equals_unpruned(self, exact, seed, potions, types):
         _, knowledge, sight = random_trial(np.random.default_rng(seed), potions, types=types)

@@ -136,8 +136,9 @@ def replayed(episodes: study.Episodes, log: logs.Log, mode: str, workers: int | 
     return {"episodes": ideal_observer.in_threads(lambda planner, e: along(planner, episodes, log, e), part, mode, workers)}
 
 
-def exact(episodes: study.Episodes, events: Any, stored: Any, parts: Parts) -> Table:
-    """Playing, and the published observer's values and decisions, on all cores."""
+def exact(episodes: study.Episodes, events: Any, stored: Any, parts: Parts) -> tuple[Table, dict[str, list[Any]]]:
+    """Playing, and the published observer's values and decisions, on all cores; and its decisions that lose: where, and how much."""
+    exceptions = {}
     table = Table("Ideal observer", ("what", "episodes", "seconds", "peak GiB", "result"))
     count, log = len(episodes.numbers), logs.published(events, "ideal_observer")
 
@@ -159,6 +160,7 @@ def exact(episodes: study.Episodes, events: Any, stored: Any, parts: Parts) -> T
         lines = [parts.get(f"decisions, {mode}", low, min(low + size, last), make) for low in range(0, last, size)]
         each = [episode for line in lines for episode in line["episodes"]]
         lost = [row for episode in each for row in episode["lost"]]
+        exceptions[mode] = lost
         for e, t, step, loss in lost:
             print(f"  {mode}: episode {e}, trial {t}, step {step} loses {loss:.4f}")
         decisions, slowest = sum(episode["decisions"] for episode in each), max(episode["slowest"] for episode in each)
@@ -172,7 +174,7 @@ def exact(episodes: study.Episodes, events: Any, stored: Any, parts: Parts) -> T
             values = np.array([each[e]["values"] for e in numbers])
             worst = np.abs(values - stored["expected_trial_value"][: len(numbers)]).max()
             row("root values", lines, f"worst error {worst:.1e} in {len(numbers)} episodes with stored values")
-    return table
+    return table, exceptions
 
 
 def _part(episodes: study.Episodes, part: slice) -> study.Episodes:
@@ -188,7 +190,10 @@ def main(count: int, folder: Path, keep: Path | None) -> None:
     episodes, events = study.published(study.data_folder(folder), count)
     with np.load(folder / "ideal_observer_values.npz") as file:
         stored = {name: file[name] for name in file.files}
-    harness.write("ideal_observer", about, [starts(), quick(episodes, events), exact(episodes, events, stored, Parts(keep))])
+    first, others = starts(), quick(episodes, events)
+    table, exceptions = exact(episodes, events, stored, Parts(keep))
+    columns = ["episode", "trial", "step", "points lost"]
+    harness.write("ideal_observer", about, [first, others, table], exceptions={"columns": columns, **exceptions})
 
 
 if __name__ == "__main__":

@@ -55,23 +55,18 @@ def _key(rules: np.ndarray, mem: Memory, number: int, by: int, maps: int, stones
 
 
 @jit
-def _slot(states: np.ndarray, key: int) -> int:
-    """Where a key is in the hash table, or the free slot where it belongs."""
-    mask = len(states) - 1
+def _place(states: np.ndarray, key: int) -> int:
+    """The slot at which the search for a key begins."""
     mixed = key * HASH
-    slot = (mixed ^ (mixed >> 32)) & mask
-    while states[slot, KEY] != key and states[slot, KEY] != 0:
-        slot = (slot + 1) & mask
-    return slot
+    return (mixed ^ (mixed >> 32)) & (len(states) - 1)
 
 
 @jit
-def _find(
-    rules: np.ndarray, work: np.ndarray, best: np.ndarray, mem: Memory, number: int, by: int, maps: int, stones: int, counts: int
-) -> int:
+def _find(rules: np.ndarray, work: np.ndarray, best: np.ndarray, mem: Memory, key: int) -> int:
     """Slot of a state; a new one is bounded by ending now and by level 1 as far as it is known."""
-    key = _key(rules, mem, number, by, maps, stones, counts)
-    slot = _slot(mem.two, key)
+    mask, slot = len(mem.two) - 1, _place(mem.two, key)
+    while mem.two[slot, KEY] != key and mem.two[slot, KEY] != 0:
+        slot = (slot + 1) & mask
     if mem.two[slot, KEY] != key:
         w = work[0]
         if w.counters[FILLED_TWO] >= FULL * len(mem.two):
@@ -80,7 +75,7 @@ def _find(
         w.counters[FILLED_TWO] += 1
         state = mem.two[slot]
         state[KEY], state[HIGH], state[DONE] = key, high, 0
-        state[LOW] = SCALE * mem.about[number, WEIGHT] * rules[0].worth[(key - 1) >> 23 & 0xFF, (key - 1) >> 15 & 0xFF]
+        state[LOW] = SCALE * mem.about[(key - 1) >> 31, WEIGHT] * rules[0].worth[(key - 1) >> 23 & 0xFF, (key - 1) >> 15 & 0xFF]
     return slot
 
 
@@ -100,11 +95,8 @@ def _refine(rules: np.ndarray, work: np.ndarray, best: np.ndarray, mem: Memory, 
 
 
 @jit
-def _children(
-    rules: np.ndarray, work: np.ndarray, best: np.ndarray, mem: Memory,
-    row: np.ndarray, maps: int, stones: int, left: int, stone: int, kids: np.ndarray,
-) -> int:  # fmt: skip
-    """Write the slots of an action's outcomes, given the beliefs after them and their group elements [8]; returns how many there are."""
+def _outcome_keys(rules: np.ndarray, mem: Memory, row: np.ndarray, maps: int, stones: int, left: int, stone: int, keys: np.ndarray) -> int:
+    """Write the states of an action's outcomes, given the beliefs after them and their group elements [8]; returns how many there are."""
     r = rules[0]
     n = 0
     for o in range(4):
@@ -112,7 +104,7 @@ def _children(
             continue
         after, by = np.int64(row[o]), np.int64(row[4 + o])
         if o == 0:
-            kids[n] = _find(rules, work, best, mem, after, by, maps, stones, left)
+            keys[n] = _key(rules, mem, after, by, maps, stones, left)
             n += 1
             continue
         # The change of value shows on which side of the axis the better stones are.
@@ -122,9 +114,24 @@ def _children(
         for side in range(2):
             then = maps & (up if side == 0 else 255 ^ up)
             if then:
-                kids[n] = _find(rules, work, best, mem, after, by, then, moved, left)
+                keys[n] = _key(rules, mem, after, by, then, moved, left)
                 n += 1
     return n
+
+
+@jit
+def _find_children(rules: np.ndarray, work: np.ndarray, best: np.ndarray, mem: Memory, depth: int, actions: int) -> None:
+    """Turn the keys of all actions' outcomes into slots."""
+    w, stack = work[0], work[0].stack_two
+    # Touch all slots first: the loads do not wait for one another.
+    touched = 0
+    for a in range(actions):
+        for j in range(stack.count[depth, a]):
+            touched ^= mem.two[_place(mem.two, stack.kids[depth, a, j]), KEY]
+    w.touched = touched  # so that the compiler cannot leave the loads out
+    for a in range(actions):
+        for j in range(stack.count[depth, a]):
+            stack.kids[depth, a, j] = _find(rules, work, best, mem, stack.kids[depth, a, j])
 
 
 @jit
@@ -166,9 +173,9 @@ def _expand(rules: np.ndarray, work: np.ndarray, best: np.ndarray, mem: Memory, 
             row = mem.rows[transition(rules, work, mem, number, corner, colour)]
             if row[1] < 0 and row[2] < 0 and row[3] < 0:
                 continue
-            n = _children(rules, work, best, mem, row, maps, stones, left, stone, stack.kids[depth, actions])
-            stack.count[depth, actions] = n
+            stack.count[depth, actions] = _outcome_keys(rules, mem, row, maps, stones, left, stone, stack.kids[depth, actions])
             actions += 1
+    _find_children(rules, work, best, mem, depth, actions)
     search.enter(mem.two, stack, depth, slot, threshold, actions, r.stone_maps[maps] * mem.about[number, WEIGHT])
 
 
@@ -230,7 +237,7 @@ def _entries(stamp: int) -> tuple[Any, Any]:
         """Value of any situation: a belief [48] and its record, stone maps, stones and potions as they are seen."""
         work[0].stamp = stamp
         number, by = intern(rules, work, mem, belief, record)
-        slot = _find(rules, work, best, mem, number, by, maps, stones, counts)
+        slot = _find(rules, work, best, mem, _key(rules, mem, number, by, maps, stones, counts))
         if _is_open(rules, work, best, mem, slot, LOWEST):
             _expand(rules, work, best, mem, slot, 0, LOWEST)
             _solve(rules, work, best, mem)
@@ -247,7 +254,8 @@ def _entries(stamp: int) -> tuple[Any, Any]:
         row = np.empty(8, np.int32)
         intern_outcomes(rules, work, mem, belief, record, np.int64(r.corners[stones, stone]), colour, row)
         left = np.int64(r.less[counts, colour])
-        stack.count[0, 0] = _children(rules, work, best, mem, row, maps, stones, left, stone, stack.kids[0, 0])
+        stack.count[0, 0] = _outcome_keys(rules, mem, row, maps, stones, left, stone, stack.kids[0, 0])
+        _find_children(rules, work, best, mem, 0, 1)
         weight = 0
         for m in range(MAPS):
             if belief[m] >= 0:

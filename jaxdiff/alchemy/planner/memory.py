@@ -110,6 +110,7 @@ def work() -> np.ndarray:
         ("kids", np.int64, (depth, 18, 7)),  # slots of children, by action and outcome
         ("count", np.int64, (depth, 18)),  # how many outcomes an action has
         ("seen", np.int64, (depth, 7)),  # children's bounds as they were summed
+        ("bounds", np.int64, (depth, 18)),  # actions' bounds as they were summed last
     ]
     record = [
         ("counters", np.int64, (6,)), ("order", np.int64, (6,)), ("keys", np.int64, (384,)), ("places", np.int64, (384,)),

@@ -25,17 +25,31 @@ FINISHED, CHOSEN, DESCEND, AGAIN = range(4)
 
 
 @jit
+def _sum(states: np.ndarray, stack: Any, depth: int, action: int) -> int:
+    """An action's upper bound now."""
+    bound = -stack.frames[depth, COST]
+    for j in range(stack.count[depth, action]):
+        bound += states[stack.kids[depth, action, j], HIGH]
+    return bound
+
+
+@jit
 def _choose(states: np.ndarray, stack: Any, depth: int) -> tuple[int, int]:
-    """The open action with the largest upper bound, and that bound."""
-    frame, top, pick = stack.frames[depth], LOWEST, -1
-    for a in range(frame[ACTIONS]):
-        if not frame[CLOSED] >> a & 1:
-            bound = -frame[COST]
-            for j in range(stack.count[depth, a]):
-                bound += states[stack.kids[depth, a, j], HIGH]
-            if bound > top:
-                top, pick = bound, a
-    return top, pick
+    """The open action with the largest upper bound, and that bound.
+
+    Bounds only fall, so that one as it was summed last is enough to pass an action over.
+    """
+    frame, bounds = stack.frames[depth], stack.bounds[depth]
+    while True:
+        top, pick = LOWEST, -1
+        for a in range(frame[ACTIONS]):
+            if not frame[CLOSED] >> a & 1 and bounds[a] > top:
+                top, pick = bounds[a], a
+        if pick < 0:
+            return top, pick
+        bounds[pick] = _sum(states, stack, depth, pick)
+        if bounds[pick] == top:
+            return top, pick
 
 
 @jit
@@ -59,6 +73,8 @@ def enter(states: np.ndarray, stack: Any, depth: int, slot: int, threshold: int,
     frame[SLOT], frame[THRESHOLD], frame[FAILED], frame[CLOSED], frame[STAGE] = slot, threshold, LOWEST, 0, CHOOSE
     frame[BEST] = states[slot, LOW] if slot >= 0 else LOWEST
     frame[ACTIONS], frame[COST] = actions, cost
+    for a in range(actions):
+        stack.bounds[depth, a] = _sum(states, stack, depth, a)
 
 
 @jit

@@ -28,6 +28,7 @@ from jaxdiff.alchemy.logs import EPISODE_ARRAYS, episode_of, published, replay
 from jaxdiff.alchemy.situations import Truth, nothing_known, see_stones, see_use
 from jaxdiff.alchemy.trial_planner import Planner as Planner
 from jaxdiff.alchemy.trial_planner import Value as Value
+from jaxdiff.alchemy.trial_planner import compiled
 from jaxdiff.core.errors import require
 
 if TYPE_CHECKING:
@@ -57,8 +58,9 @@ class Crew:
         require(isinstance(workers, int) and workers >= 1, "workers", workers, "at least 1")
         require(mode in MODES, "mode", mode, " or ".join(repr(m) for m in MODES))
         self._mode, self._mine = mode, local()
+        core = compiled()
         if mode in PLANNING:
-            Planner(mode)  # tables are made once, before threads ask for them
+            core.best()  # made once, before threads ask for it
         self._pool = ThreadPoolExecutor(workers)
 
     def __enter__(self) -> Crew:

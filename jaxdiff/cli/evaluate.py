@@ -77,7 +77,9 @@ class Evaluate:
             screen.print(f"wrote {path}", soft_wrap=True)
         if self.json:
             lost = {} if not self.regret else dict(zip(result["loss"].values.tolist(), result["regret"].values.mean(0).sum(0), strict=True))
-            console.print_json({"agent": self.agent, "numbers": {k: [n.mean, n.error] for k, n in numbers.items()}, "regret": lost})
+            beta = {model: float(result[f"{model}_beta"]) for model in ("paired", "unpaired")}
+            shown = {"agent": self.agent, "episodes": len(episodes.numbers), "numbers": {k: [n.mean, n.error] for k, n in numbers.items()}}
+            console.print_json({**shown, "inverse_temperature": beta, "regret": lost})
         return 0
 
     def _episodes(self) -> Episodes:

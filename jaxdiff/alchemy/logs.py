@@ -40,10 +40,9 @@ class Log:
             self.stone.ndim == 3 and self.stone.shape == self.potion.shape,
             "log", f"stones of shape {self.stone.shape} and potions of shape {self.potion.shape}", "two arrays of one shape [E, R, A]",
         )  # fmt: skip
-        require(
-            self.scores is None or self.scores.shape == self.stone.shape[:2],
-            "log", f"scores of shape {np.shape(self.scores)}", f"one for each episode and trial, {self.stone.shape[:2]}",
-        )  # fmt: skip
+        if self.scores is not None:
+            shape = self.stone.shape[:2]
+            require(self.scores.shape == shape, "log", f"scores of shape {self.scores.shape}", f"one for each episode and trial, {shape}")
 
     def of(self, episodes: Any) -> Log:
         """Some of the episodes."""

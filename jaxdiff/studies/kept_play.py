@@ -7,7 +7,7 @@ Axes: E episodes, R trials, T = 20 steps.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -46,5 +46,5 @@ def save(path: Path | None, episodes: Episodes, actions: np.ndarray) -> None:
     """Keep the actions of the first episodes, int32 [E, R, T]."""
     if path is not None:
         with whole(path) as beside, beside.open("wb") as file:
-            first = {name: array[: len(actions)] for name, array in _arrays(episodes).items()}
-            np.savez_compressed(file, actions=actions, **first)
+            kept: dict[str, Any] = {name: array[: len(actions)] for name, array in _arrays(episodes).items()}
+            np.savez_compressed(file, actions=actions, **kept)

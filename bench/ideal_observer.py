@@ -26,6 +26,7 @@ import numpy as np
 from harness import Table, timed
 
 from jaxdiff.alchemy import comparison, heuristics, ideal_observer, logs, oracle
+from jaxdiff.alchemy.situations import Truth, nothing_known, see_stones
 from jaxdiff.studies import reference_agents as study
 
 START = (
@@ -136,8 +137,16 @@ def replayed(episodes: study.Episodes, log: logs.Log, mode: str, workers: int | 
     return {"episodes": ideal_observer.in_threads(lambda planner, e: along(planner, episodes, log, e), part, mode, workers)}
 
 
+def warm() -> None:
+    """Compile, or load what is compiled: starts have a table of their own."""
+    sight = Truth(0, 0, 0).sight(np.array([0, 1, 2]), np.array([0, 1] + [-1] * 10))
+    planner, knowledge = ideal_observer.Planner(), see_stones(nothing_known(), sight)
+    planner.use_value(knowledge, sight, planner.act(knowledge, sight))
+
+
 def exact(episodes: study.Episodes, events: Any, stored: Any, parts: Parts) -> tuple[Table, dict[str, list[Any]]]:
     """Playing, and the published observer's values and decisions, on all cores; and its decisions that lose: where, and how much."""
+    warm()
     exceptions = {}
     table = Table("Ideal observer", ("what", "episodes", "seconds", "peak GiB", "result"))
     count, log = len(episodes.numbers), logs.published(events, "ideal_observer")

@@ -93,10 +93,11 @@ class Parts:
         for line in self.lines:
             if (line["what"], line["low"], line["high"]) == (what, low, high):
                 return line
-        begin = time.perf_counter()
+        begin, cpu = time.perf_counter(), time.process_time()
         made = make(range(low, high))
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-        line = {"what": what, "low": low, "high": high, "seconds": time.perf_counter() - begin, "peak": peak, **made}
+        spent = {"seconds": time.perf_counter() - begin, "cpu": time.process_time() - cpu, "peak": peak}
+        line = {"what": what, "low": low, "high": high, **spent, **made}
         self.lines.append(line)
         print(f"  {what}: episodes {low} to {high - 1}, {line['seconds']:.0f} s, {peak:.2f} GiB", flush=True)
         if self.path is not None:
@@ -106,14 +107,14 @@ class Parts:
 
 
 def along(planner: ideal_observer.Planner, episodes: study.Episodes, log: logs.Log, e: int) -> dict[str, Any]:
-    """One episode of the published observer: expected trial values, the slowest trial's seconds, decisions, and those that lose."""
+    """One episode of the published observer: expected trial values, the slowest trial's CPU seconds, decisions, and those that lose."""
     truth = episodes.truths()[e]
     values, lost, count, slowest = [], [], 0, 0.0
     for trial in logs.replay(truth, episodes.stones[e], episodes.potions[e], log, e, where=f"episode {e}"):
         planner.new_trial(trial.sight)
-        begin = time.perf_counter()
+        begin = time.thread_time()
         values.append(planner.value(trial.knowledge, trial.sight).reward)
-        slowest = max(slowest, time.perf_counter() - begin)
+        slowest = max(slowest, time.thread_time() - begin)
         uses = [d for d in trial.decisions if d.potion != logs.CAULDRON]
         taken = [(d.knowledge, d.sight, ideal_observer.Action(d.stone, d.colour)) for d in uses]
         first = next((d for d in trial.decisions if d.potion == logs.CAULDRON), None)
@@ -174,7 +175,7 @@ def exact(episodes: study.Episodes, events: Any, stored: Any, parts: Parts) -> t
             print(f"  {mode}: episode {e}, trial {t}, step {step} loses {loss:.4f}")
         decisions, slowest = sum(episode["decisions"] for episode in each), max(episode["slowest"] for episode in each)
         share = 100 * (1 - len(lost) / decisions)
-        result = f"{decisions - len(lost)} of {decisions} optimal ({share:.2f} %), slowest trial {slowest:.1f} s"
+        result = f"{decisions - len(lost)} of {decisions} optimal ({share:.2f} %), slowest trial {slowest:.1f} CPU s"
         if lost:
             result += f", largest loss {max(row[3] for row in lost):.2f}, {sum(row[3] for row in lost) / last:.4f} points an episode"
         row(f"decisions, {mode}", lines, result)

@@ -6,7 +6,7 @@ PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check --constra
 WORKERS ?= 2
 OUT ?= demo
 
-.PHONY: help demo test test-fast lint format bench bench-accelerator notebooks docs clean
+.PHONY: help demo test test-fast lint format bench bench-ideal-observer bench-accelerator notebooks docs clean
 
 help:
 	@echo "make demo               four automata: tables and figures under $(OUT)/"
@@ -14,6 +14,7 @@ help:
 	@echo "make test-fast          the quick ones"
 	@echo "make lint               ruff and pyright"
 	@echo "make bench              every claim of the README's benchmark table, on this machine"
+	@echo "make bench-ideal-observer  Alchemy's reference agents on all published episodes: half an hour"
 	@echo "make bench-accelerator  on whatever accelerator JAX finds"
 	@echo "make notebooks          execute the notebooks in place"
 
@@ -59,6 +60,9 @@ bench: $(VENV)/.bench
 	$(BIN)/python bench/alchemy.py
 	$(BIN)/python bench/society.py
 	$(BIN)/python bench/startup.py
+
+bench-ideal-observer: $(VENV)/.planner
+	$(BIN)/python bench/ideal_observer.py
 
 bench-accelerator: $(VENV)/.core
 	$(BIN)/python bench/accelerator.py

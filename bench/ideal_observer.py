@@ -1,19 +1,23 @@
 """Claims about Alchemy's reference agents: starts, seconds and memory, and whether they reproduce the published ones.
 
-    python bench/ideal_observer.py [EPISODES] [DATA]
+    python bench/ideal_observer.py [--episodes 1000] [--keep parts.jsonl]
 
-Needs the extra `planner`. DATA is the folder of the published episodes (tests/data/alchemy). Starts are measured in processes of their own,
+Needs the extra `planner`. Starts are measured in processes of their own,
 the first of them with an empty cache folder. Every published decision that is not optimal is printed with what it loses.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 import resource
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +26,7 @@ import numpy as np
 from harness import Table, timed
 
 from jaxdiff.alchemy import comparison, heuristics, ideal_observer, logs, oracle
+from jaxdiff.alchemy.situations import Truth, nothing_known, see_stones
 from jaxdiff.studies import reference_agents as study
 
 START = (
@@ -34,6 +39,8 @@ START = (
     "print(time.perf_counter() - t)\n"
 )
 _NONE = 1e-9
+_PART = 50  # episodes
+_AS_PUBLISHED = 60  # episodes; that mode knows no symmetries and takes several times as long and as much memory
 
 
 def starts() -> Table:
@@ -74,83 +81,137 @@ def quick(episodes: study.Episodes, events: Any) -> Table:
     return table
 
 
-def along(mode: str, episodes: study.Episodes, events: Any) -> tuple[list[tuple[int, int, float, float]], int, float]:
-    """Lost decisions (episode, trial, step, points) of the published observer, decisions in all, and the slowest trial's seconds."""
-    log, truths = logs.published(events, "ideal_observer"), episodes.truths()
+class Parts:
+    """Results of parts of the published episodes, kept in a file of JSON lines, so that a run that was stopped goes on."""
 
-    def one(planner: ideal_observer.Planner, e: int) -> tuple[list[Any], int, float]:
-        lost, count, slowest = [], 0, 0.0
-        for trial in logs.replay(truths[e], episodes.stones[e], episodes.potions[e], log.stone[e], log.potion[e], where=f"episode {e}"):
-            planner.new_trial(trial.sight)
-            begin = time.perf_counter()
-            planner.value(trial.knowledge, trial.sight)
-            slowest = max(slowest, time.perf_counter() - begin)
-            uses = [d for d in trial.decisions if d.potion != logs.CAULDRON]
-            taken = [(d.knowledge, d.sight, ideal_observer.Action(d.stone, d.colour)) for d in uses]
-            first = next((d for d in trial.decisions if d.potion == logs.CAULDRON), None)
-            end = (first.knowledge, first.sight) if first else (trial.knowledge_after, trial.sight_after)
-            for step, (knowledge, sight, action) in enumerate([*taken, (*end, ideal_observer.STOP)]):
-                loss = planner.value(knowledge, sight).reward - planner.use_value(knowledge, sight, action).reward
-                count += 1
-                if loss > _NONE:
-                    lost.append((e, trial.number, step, loss))
-        return lost, count, slowest
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self.lines = [json.loads(line) for line in path.read_text().splitlines()] if path is not None and path.exists() else []
 
-    done = ideal_observer.in_threads(one, range(len(truths)), mode, None)
-    return [row for lost, _, _ in done for row in lost], sum(n for _, n, _ in done), max(s for *_, s in done)
-
-
-def exact(episodes: study.Episodes, events: Any, stored: Any) -> Table:
-    """Playing, and the published observer's values and decisions, on all cores."""
-    table = Table("Ideal observer", ("what", "episodes", "seconds", "peak GiB", "result"))
-
-    def row(what: str, count: int, begin: float, result: str) -> None:
+    def get(self, what: str, low: int, high: int, make: Callable[[range], dict[str, Any]]) -> dict[str, Any]:
+        """A part's result, made now unless it is there already, with its seconds and the highest memory use so far."""
+        for line in self.lines:
+            if (line["what"], line["low"], line["high"]) == (what, low, high):
+                return line
+        begin, cpu = time.perf_counter(), time.process_time()
+        made = make(range(low, high))
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-        table.add(what=what, episodes=count, seconds=time.perf_counter() - begin, result=result, **{"peak GiB": peak})
+        spent = {"seconds": time.perf_counter() - begin, "cpu": time.process_time() - cpu, "peak": peak}
+        line = {"what": what, "low": low, "high": high, **spent, **made}
+        self.lines.append(line)
+        print(f"  {what}: episodes {low} to {high - 1}, {line['seconds']:.0f} s, {peak:.2f} GiB", flush=True)
+        if self.path is not None:
+            with self.path.open("a") as file:
+                file.write(json.dumps(line) + "\n")
+        return line
 
-    begin = time.perf_counter()
-    scores = np.asarray(ideal_observer.play(episodes.chemistry, episodes.stones, episodes.potions).scores).sum(1)
-    theirs = events["ideal_observer/trial_score"][: len(scores)].sum(1)
+
+def along(planner: ideal_observer.Planner, episodes: study.Episodes, log: logs.Log, e: int) -> dict[str, Any]:
+    """One episode of the published observer: expected trial values, the slowest trial's CPU seconds, decisions, and those that lose."""
+    truth = episodes.truths()[e]
+    values, lost, count, slowest = [], [], 0, 0.0
+    for trial in logs.replay(truth, episodes.stones[e], episodes.potions[e], log, e, where=f"episode {e}"):
+        planner.new_trial(trial.sight)
+        begin = time.thread_time()
+        values.append(planner.value(trial.knowledge, trial.sight).reward)
+        slowest = max(slowest, time.thread_time() - begin)
+        uses = [d for d in trial.decisions if d.potion != logs.CAULDRON]
+        taken = [(d.knowledge, d.sight, ideal_observer.Action(d.stone, d.colour)) for d in uses]
+        first = next((d for d in trial.decisions if d.potion == logs.CAULDRON), None)
+        end = (first.knowledge, first.sight) if first else (trial.knowledge_after, trial.sight_after)
+        for step, (knowledge, sight, action) in enumerate([*taken, (*end, ideal_observer.STOP)]):
+            loss = planner.value(knowledge, sight).reward - planner.use_value(knowledge, sight, action).reward
+            count += 1
+            if loss > _NONE:
+                lost.append([e, trial.number, step, loss])
+    return {"values": values, "slowest": slowest, "decisions": count, "lost": lost}
+
+
+def played(episodes: study.Episodes, part: range) -> dict[str, Any]:
+    """Scores of the ideal observer's own play."""
+    some = _part(episodes, slice(part.start, part.stop))
+    return {"scores": np.asarray(ideal_observer.play(some.chemistry, some.stones, some.potions).scores).sum(1).tolist()}
+
+
+def replayed(episodes: study.Episodes, log: logs.Log, mode: str, workers: int | None, part: range) -> dict[str, Any]:
+    """The published observer's episodes, see `along`."""
+    return {"episodes": ideal_observer.in_threads(lambda planner, e: along(planner, episodes, log, e), part, mode, workers)}
+
+
+def warm() -> None:
+    """Compile, or load what is compiled: starts have a table of their own."""
+    sight = Truth(0, 0, 0).sight(np.array([0, 1, 2]), np.array([0, 1] + [-1] * 10))
+    planner, knowledge = ideal_observer.Planner(), see_stones(nothing_known(), sight)
+    planner.use_value(knowledge, sight, planner.act(knowledge, sight))
+
+
+def exact(episodes: study.Episodes, events: Any, stored: Any, parts: Parts) -> tuple[Table, dict[str, list[Any]]]:
+    """Playing, and the published observer's values and decisions, on all cores; and its decisions that lose: where, and how much."""
+    warm()
+    exceptions = {}
+    table = Table("Ideal observer", ("what", "episodes", "seconds", "peak GiB", "result"))
+    count, log = len(episodes.numbers), logs.published(events, "ideal_observer")
+
+    def row(what: str, lines: list[dict[str, Any]], result: str) -> None:
+        seconds, peak = sum(line["seconds"] for line in lines), max(line["peak"] for line in lines)
+        table.add(what=what, episodes=lines[-1]["high"], seconds=seconds, result=result, **{"peak GiB": peak})
+
+    lines = [parts.get("play", low, min(low + _PART, count), partial(played, episodes)) for low in range(0, count, _PART)]
+    scores = np.concatenate([line["scores"] for line in lines])
+    theirs = events["ideal_observer/trial_score"][:count].sum(1)
+    error = scores.std() / count**0.5
     difference = scores - theirs
-    error = difference.std() / len(scores) ** 0.5
-    row("play", len(scores), begin, f"{scores.mean():.2f}; published {theirs.mean():.2f}; paired {difference.mean():+.2f} ± {error:.2f}")
+    paired = f"{difference.mean():+.2f} ± {difference.std() / count**0.5:.2f}"
+    row("play", lines, f"{scores.mean():.2f} ± {error:.2f}; published {theirs.mean():.2f}; paired difference {paired}")
 
-    numbers = stored["episode"][stored["episode"] < len(scores)]
-    begin = time.perf_counter()
-    chemistries = dict(zip(logs.EPISODE_ARRAYS, (*vars(episodes.chemistry).values(), episodes.stones, episodes.potions), strict=True))
-    values = ideal_observer.root_values_along(chemistries, events, numbers)  # pyright: ignore[reportArgumentType]
-    row("root values", len(numbers), begin, f"worst error {np.abs(values - stored['expected_trial_value'][: len(numbers)]).max():.1e}")
-
-    part = study.Episodes(*(_first(a, 60) for a in (episodes.chemistry, episodes.stones, episodes.potions, episodes.numbers)))
-    for mode, some in (("exact", episodes), ("as_published", part)):
-        begin = time.perf_counter()
-        lost, count, slowest = along(mode, some, events)
+    tasks = (("exact", count, _PART, None), ("as_published", min(count, _AS_PUBLISHED), 20, 1))
+    for mode, last, size, workers in tasks:
+        make = partial(replayed, episodes, log, mode, workers)
+        lines = [parts.get(f"decisions, {mode}", low, min(low + size, last), make) for low in range(0, last, size)]
+        each = [episode for line in lines for episode in line["episodes"]]
+        lost = [row for episode in each for row in episode["lost"]]
+        exceptions[mode] = lost
         for e, t, step, loss in lost:
             print(f"  {mode}: episode {e}, trial {t}, step {step} loses {loss:.4f}")
-        share = 100 * (1 - len(lost) / count)
-        row(
-            f"decisions, {mode}",
-            len(some.numbers),
-            begin,
-            f"{count - len(lost)} of {count} optimal ({share:.2f} %), slowest trial {slowest:.1f} s",
-        )
-    return table
+        decisions, slowest = sum(episode["decisions"] for episode in each), max(episode["slowest"] for episode in each)
+        share = 100 * (1 - len(lost) / decisions)
+        result = f"{decisions - len(lost)} of {decisions} optimal ({share:.2f} %), slowest trial {slowest:.1f} CPU s"
+        if lost:
+            result += f", largest loss {max(row[3] for row in lost):.2f}, {sum(row[3] for row in lost) / last:.4f} points an episode"
+        row(f"decisions, {mode}", lines, result)
+        if mode == "exact":
+            numbers = stored["episode"][stored["episode"] < count]
+            values = np.array([each[e]["values"] for e in numbers])
+            worst = np.abs(values - stored["expected_trial_value"][: len(numbers)]).max()
+            row("root values", lines, f"worst error {worst:.1e} in {len(numbers)} episodes with stored values")
+    return table, exceptions
 
 
-def _first(value: Any, count: int) -> Any:
+def _part(episodes: study.Episodes, part: slice) -> study.Episodes:
     import jax
 
-    return jax.tree.map(lambda a: a[:count], value)
+    chemistry = jax.tree.map(lambda a: a[part], episodes.chemistry)
+    return study.Episodes(chemistry, episodes.stones[part], episodes.potions[part], episodes.numbers[part])
 
 
-def main(count: int, folder: Path) -> None:
+def main(count: int, folder: Path, keep: Path | None) -> None:
     """Print and write the tables."""
     about = harness.say_machine()
     episodes, events = study.published(study.data_folder(folder), count)
     with np.load(folder / "ideal_observer_values.npz") as file:
         stored = {name: file[name] for name in file.files}
-    harness.write("ideal_observer", about, [starts(), quick(episodes, events), exact(episodes, events, stored)])
+    first, others = starts(), quick(episodes, events)
+    table, exceptions = exact(episodes, events, stored, Parts(keep))
+    columns = ["episode", "trial", "step", "points lost"]
+    harness.write("ideal_observer", about, [first, others, table], exceptions={"columns": columns, **exceptions})
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1000, Path(sys.argv[2]) if len(sys.argv) > 2 else harness.ROOT / "tests/data/alchemy")
+    parser = argparse.ArgumentParser(
+        description="Alchemy's reference agents: starts, seconds, memory, and whether they reproduce the published ones."
+    )
+    parser.add_argument("--episodes", type=int, default=1000, help="how many of the published episodes")
+    parser.add_argument("--data", type=Path, default=harness.ROOT / "tests" / "data" / "alchemy", help="folder of the published episodes")
+    parser.add_argument("--keep", type=Path, help="file in which parts are kept, so that a run that was stopped goes on")
+    given = parser.parse_args()
+    main(given.episodes, given.data, given.keep)

@@ -28,20 +28,25 @@ class Log:
     Attributes:
         stone: slots, int64 [E, R, A].
         potion: slots, `CAULDRON` or `PADDING`, int64 [E, R, A].
+        scores: what the trials scored, int64 [E, R], where the log says so; replay refuses a log that scores otherwise.
     """
 
     stone: np.ndarray
     potion: np.ndarray
+    scores: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         require(
             self.stone.ndim == 3 and self.stone.shape == self.potion.shape,
             "log", f"stones of shape {self.stone.shape} and potions of shape {self.potion.shape}", "two arrays of one shape [E, R, A]",
         )  # fmt: skip
+        if self.scores is not None:
+            shape = self.stone.shape[:2]
+            require(self.scores.shape == shape, "log", f"scores of shape {self.scores.shape}", f"one for each episode and trial, {shape}")
 
     def of(self, episodes: Any) -> Log:
         """Some of the episodes."""
-        return Log(self.stone[episodes], self.potion[episodes])
+        return Log(self.stone[episodes], self.potion[episodes], None if self.scores is None else self.scores[episodes])
 
 
 @dataclass(frozen=True)
@@ -91,7 +96,8 @@ def published(events: Mapping[str, Any], agent: str) -> Log:
     """
     known = sorted({str(name).split("/")[0] for name in events if "/" in str(name)})
     require(f"{agent}/stone" in events and f"{agent}/potion" in events, "agent", agent, f"one of {', '.join(known)}")
-    return Log(np.asarray(events[f"{agent}/stone"], np.int64), np.asarray(events[f"{agent}/potion"], np.int64))
+    scores = np.asarray(events[f"{agent}/trial_score"], np.int64) if f"{agent}/trial_score" in events else None
+    return Log(np.asarray(events[f"{agent}/stone"], np.int64), np.asarray(events[f"{agent}/potion"], np.int64), scores)
 
 
 def of_actions(actions: Any) -> Log:
@@ -117,14 +123,29 @@ def episode_of(chemistries: Mapping[str, Any], number: int) -> tuple[Truth, np.n
 
 
 def replay(
-    truth: Truth, stones: np.ndarray, potions: np.ndarray, stone: np.ndarray, potion: np.ndarray, rotation: bool = False, where: str = "log"
-) -> Iterator[Trial]:
-    """Walk through an episode's log [R, A]; `rotation` says whether its player had to reckon with rotations.
+    truth: Truth, stones: np.ndarray, potions: np.ndarray, log: Log, number: int = 0, *,
+    rotation: bool = False, where: str = "log", knowledge: Knowledge | None = None,
+) -> Iterator[Trial]:  # fmt: skip
+    """Walk through the log of one episode.
+
+    Args:
+        truth: its chemistry.
+        stones, potions: its latent corners [R, 3] and types [R, 12].
+        log: of one or more episodes.
+        number: of the episode in the log.
+        rotation: whether its player had to reckon with rotations.
+        where: what to call the log where it is refused.
+        knowledge: what its player knew in the beginning; nothing when None.
 
     Raises:
-        InputError: an action on a stone or with a potion that is used already, or slots that do not exist.
+        InputError: an action on a stone or with a potion that is used already, slots that do not exist, other scores than the log says, or
+            a belief that excludes the truth.
     """
-    knowledge = nothing_known(rotation or truth.rotation > 0)
+    stone, potion = log.stone[number], log.potion[number]
+    require(len(stone) == len(stones), "log", f"of {len(stone)} trials", f"as many as the episode has, {len(stones)}")
+    if knowledge is None:
+        knowledge = nothing_known(rotation or truth.rotation > 0)
+    require(knowledge.allows(truth), "knowledge", "a belief that excludes the true chemistry", "one that an observation of it can leave")
     for t in range(len(stones)):
         latent, kinds = stones[t].copy(), potions[t].copy()
         sight = truth.sight(latent, kinds)
@@ -146,6 +167,8 @@ def replay(
                 sight = truth.sight(latent, kinds)
                 knowledge = see_use(knowledge, seen, sight, s, colour)
             decisions.append(Decision(t, i, known, seen, s, p, colour, before, int(latent[s]), i + 1 == count))
+        said = score if log.scores is None else int(log.scores[number, t])
+        require(said == score, f"{where}, trial {t}", f"scored {score} here and {said} in the log", "a log of this very episode")
         yield Trial(t, *start, tuple(decisions), knowledge, sight, score)
 
 

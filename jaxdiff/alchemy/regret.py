@@ -24,8 +24,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxdiff.alchemy import items, oracle
-from jaxdiff.alchemy.ideal_observer import END, SHOWN_VALUES, STOP, Action, Planner, consequences
+from jaxdiff.alchemy.consequences import SHOWN_VALUES, STOP, Action, consequences
 from jaxdiff.alchemy.set_tables import set_tables
+from jaxdiff.alchemy.situations import END
+from jaxdiff.alchemy.trial_planner import Planner
 
 if TYPE_CHECKING:
     from jaxdiff.alchemy.logs import Decision, Trial

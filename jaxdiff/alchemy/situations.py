@@ -15,7 +15,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from jaxdiff.alchemy import chemistry, items
+from jaxdiff.alchemy import chemistry, graph_sets, graphs, items
 from jaxdiff.alchemy.set_tables import set_tables
 
 ROTATIONS = 4
@@ -68,6 +68,13 @@ class Knowledge:
         logs = sets.graph_weight[:, :109] * np.log(np.maximum(sets.graph_weight[:, :109], 1))
         plog = sum(bin(self.stone_maps[r]).count("1") * logs[self.graph_sets[r][self.graph_sets[r] >= 0]].sum() for r in self.rotations)
         return float(np.log(total) - plog / total)
+
+    def allows(self, truth: Truth) -> bool:
+        """Whether a chemistry is among those still possible."""
+        flip = 7 ^ truth.stone_map
+        known = int(self.graph_sets[truth.rotation, truth.potion_map ^ flip])
+        aligned = graphs.reflections()[flip, truth.graph]
+        return bool(self.stone_maps[truth.rotation] >> flip & 1) and known >= 0 and bool(graph_sets.members()[known, aligned])
 
     def _sum(self, table: np.ndarray) -> int:
         return sum(

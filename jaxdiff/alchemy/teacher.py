@@ -82,7 +82,7 @@ def lessons(truths: list[Truth], stones: np.ndarray, potions: np.ndarray, log: L
 
     def episode(planner: Planner, number: int) -> list[tuple[np.ndarray, ...]]:
         truth, rows = truths[number], []
-        for trial in replay(truth, stones[number], potions[number], log.stone[number], log.potion[number], where=f"log, episode {number}"):
+        for trial in replay(truth, stones[number], potions[number], log, number, where=f"log, episode {number}"):
             planner.new_trial(trial.sight)
             rows += _trial(planner, truth, number, trial)
         return rows

@@ -14,6 +14,7 @@ from jaxdiff.core.errors import InputError, require
 if TYPE_CHECKING:
     import xarray as xr
 
+    from jaxdiff.alchemy.logs import Log
     from jaxdiff.studies.reference_agents import Episodes
 
 
@@ -23,7 +24,7 @@ class Evaluate:
 
     Scores, potions, posterior entropy, kinds of actions, Figure 3's model comparison and, with --regret, where value is lost and to what.
 
-    Examples:
+    Try:
         jaxdiff evaluate alchemy --agent random_heuristic --episodes published --out results
         jaxdiff evaluate alchemy --agent ideal_observer --episodes 20 --rotation
         jaxdiff evaluate alchemy --agent published_agent_events.npz:baseline --episodes published --regret 20
@@ -34,9 +35,10 @@ class Evaluate:
     agent: str = "random_heuristic"
     """oracle, ideal_observer, random_heuristic, random_action_bot, uniform, lookahead_paired, lookahead_unpaired, or a log:
     FILE.npz with arrays stone and potion, or FILE.npz:AGENT with AGENT/stone and AGENT/potion."""
-    episodes: str = "published"
-    """The word published, published:N for the first N of them, or a number of fresh episodes."""
-    rotation: bool = False
+    episodes: str | None = None
+    """The word published, published:N for the first N of them, or a number of fresh episodes. If not given: those that the log's file
+    has, as logs of jaxdiff do, or else published."""
+    rotation: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """Fresh episodes with rotations."""
     regret: int = 0
     """For how many of the first episodes regret is computed, a second or two each."""
@@ -53,15 +55,16 @@ class Evaluate:
         """Do it; returns the exit code."""
         from jaxdiff.studies import reference_agents as study
 
-        folder = console.output_folder(self.out)
         require(self.regret >= 0, "regret", self.regret, "a number of episodes, 0 for none")
-        episodes = self._episodes()
+        log, its = (None, None) if self.agent in study.AGENTS else study.read_log(self.agent)
+        episodes = its if its is not None and self.episodes is None else self._episodes()
+        folder = console.output_folder(self.out)
         with console.progress() as report:
-            if self.agent in study.AGENTS:
-                log = study.play(self.agent, episodes, self.seed, self.rotation, report)
-            else:
-                log = study.read_log(self.agent)
-                log = log.of(episodes.numbers) if len(log.stone) >= len(episodes.numbers) else log
+            if log is None:
+                keep = None if folder is None else folder / "play.npz"
+                log = study.play(self.agent, episodes, self.seed, self.rotation, report, keep)
+            elif len(log.stone) > len(episodes.numbers):
+                log = log.of(episodes.numbers)
             result = study.evaluate(episodes, log, rotation=self.rotation, regret_episodes=self.regret, report=report)
         screen = console.console(self.json)
         numbers = study.numbers(result)
@@ -70,44 +73,40 @@ class Evaluate:
         screen.print(console.table(f"{self.agent} on {len(episodes.numbers)} episodes", ["", "mean", "standard error"], rows))
         if self.regret:
             screen.print(_losses(result))
-        for path in self._write(folder, result, log) if folder is not None else []:
+        for path in self._write(folder, result, log, episodes) if folder is not None else []:
             screen.print(f"wrote {path}", soft_wrap=True)
         if self.json:
             lost = {} if not self.regret else dict(zip(result["loss"].values.tolist(), result["regret"].values.mean(0).sum(0), strict=True))
-            console.print_json({"agent": self.agent, "numbers": {k: [n.mean, n.error] for k, n in numbers.items()}, "regret": lost})
+            beta = {model: float(result[f"{model}_beta"]) for model in ("paired", "unpaired")}
+            shown = {"agent": self.agent, "episodes": len(episodes.numbers), "numbers": {k: [n.mean, n.error] for k, n in numbers.items()}}
+            console.print_json({**shown, "inverse_temperature": beta, "regret": lost})
         return 0
 
     def _episodes(self) -> Episodes:
         from jaxdiff.studies import reference_agents as study
 
-        kind, _, count = self.episodes.partition(":")
+        kind, _, count = (self.episodes or "published").partition(":")
         try:
             if kind == "published":
                 require(not self.rotation, "rotation", True, "only with fresh episodes: the published ones have none")
                 return study.published(study.data_folder(self.data), int(count) if count else 1000)[0]
-            return study.drawn(int(self.episodes), self.seed, self.rotation)
+            return study.drawn(int(kind), self.seed, self.rotation)
         except ValueError as error:
             if isinstance(error, InputError):
                 raise
             raise InputError("episodes", self.episodes, "published, published:N or a number") from error
 
-    def _write(self, folder: Path, result: xr.Dataset, log: object) -> list[Path]:
-        import numpy as np
-
-        from jaxdiff.alchemy.logs import Log
-        from jaxdiff.core.files import whole
+    def _write(self, folder: Path, result: xr.Dataset, log: Log, episodes: Episodes) -> list[Path]:
         from jaxdiff.plots import alchemy_agents
-        from jaxdiff.studies.reference_agents import KIND
+        from jaxdiff.studies.reference_agents import KIND, write_log
         from jaxdiff.sweep import labelled
 
-        assert isinstance(log, Log)
-        with whole(folder / "log.npz") as beside, beside.open("wb") as file:
-            np.savez_compressed(file, stone=log.stone, potion=log.potion)
+        written = write_log(folder / "log.npz", log, episodes, result["score"].values)
         name = Path(self.agent.split(":")[0]).name if ".npz" in self.agent else self.agent
         figures = console.save_figures(
             folder, {"agent": alchemy_agents.agent(result, self.agent.split(":")[-1] if ":" in self.agent else name)}
         )
-        return [labelled.save(result, folder / "evaluation", KIND), folder / "log.npz", *figures]
+        return [labelled.save(result, folder / "evaluation", KIND), written, *figures]
 
 
 def _losses(result: xr.Dataset) -> object:

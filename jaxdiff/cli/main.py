@@ -10,9 +10,11 @@ from typing import Annotated
 import tyro
 
 from jaxdiff.cli.doctor import Doctor
+from jaxdiff.cli.evaluate import Evaluate
 from jaxdiff.cli.export import Export
 from jaxdiff.cli.list import List
 from jaxdiff.cli.measure import Measure
+from jaxdiff.cli.play import Play
 from jaxdiff.cli.reproduce import Reproduce
 from jaxdiff.cli.sweep import Sweep
 from jaxdiff.core.errors import InputError
@@ -22,6 +24,8 @@ Command = (
     Annotated[Measure, tyro.conf.subcommand("measure")]
     | Annotated[Sweep, tyro.conf.subcommand("sweep")]
     | Annotated[Reproduce, tyro.conf.subcommand("reproduce")]
+    | Annotated[Evaluate, tyro.conf.subcommand("evaluate")]
+    | Annotated[Play, tyro.conf.subcommand("play")]
     | Annotated[Export, tyro.conf.subcommand("export")]
     | Annotated[List, tyro.conf.subcommand("list")]
     | Annotated[Doctor, tyro.conf.subcommand("doctor")]
@@ -41,7 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # what the terminal's encoding lacks is no reason to die
     try:
-        command: Measure | Sweep | Reproduce | Export | List | Doctor = tyro.cli(
+        command: Measure | Sweep | Reproduce | Evaluate | Play | Export | List | Doctor = tyro.cli(
             Command, prog="jaxdiff", description=ABOUT, args=arguments, config=(tyro.conf.OmitArgPrefixes,)
         )
         return command.run()

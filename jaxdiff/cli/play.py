@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
@@ -15,57 +15,73 @@ from jaxdiff.core.errors import InputError, require_integer
 if TYPE_CHECKING:
     import numpy as np
     from rich.console import Console
+    from rich.text import Text
 
     from jaxdiff.alchemy.ideal_observer import Action, Planner
     from jaxdiff.alchemy.situations import Knowledge, Sight, Truth
+    from jaxdiff.studies.reference_agents import Episodes
 
 HELP = (
     "STONE COLOUR: use a potion (1 red); STONE c: into the cauldron; end: next trial; belief: what can be known; advice: what the ideal "
     "observer would do; help; quit"
 )
+# The table: colours of stones and potions as terminals name them, a stone's sign by roundness, as many as it is large.
+_STONES = ("magenta", "blue_violet", "blue")
+_POTIONS = ("red", "green", "dark_orange", "yellow", "hot_pink", "turquoise2")
+_SIGNS = ("▲", "■", "●")
 
 
 @dataclass(frozen=True)
 class Play:
     """Play symbolic Alchemy: ten trials with one hidden chemistry, 3 stones and 12 potions each.
 
-    The marker of a stone shows its value; potions change stones; only stones in the cauldron count. With --advice the ideal observer
-    says after every action what it cost. The log has the form of agents' logs: jaxdiff evaluate reads it.
+    Potions change stones, and only stones put into the cauldron count; how potions work stays the same for all trials. With --advice the
+    ideal observer says after every action what it cost. The log has the form of agents' logs: jaxdiff evaluate alchemy --agent
+    me/log.npz measures you as it measures them.
 
-    Example:
+    Try:
         jaxdiff play alchemy --trials 2 --advice --out me
     """
 
     world: tyro.conf.Positional[Literal["alchemy"]] = "alchemy"
     """Which world."""
     trials: int = 10
-    """Trials."""
+    """Trials, 1..10."""
     seed: int = 0
     """Seed of chemistry and items."""
-    rotation: bool = False
-    """Whether stones may look rotated."""
+    rotation: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """Stones may look rotated."""
     advice: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """Tell the regret after each action (needs the extra planner; a first trial takes seconds)."""
     out: Path | None = None
-    """Folder for the log."""
+    """Folder for the log, log.npz."""
+    json: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """Print score, optimum and regret as one line of JSON, last; all other text goes to standard error."""
 
     def run(self) -> int:
         """Do it; returns the exit code."""
         from jaxdiff.studies import reference_agents as study
 
-        require_integer("trials", self.trials, 1, 100)
+        require_integer("trials", self.trials, 1, 10)
+        require_integer("seed", self.seed, 0, 2**32 - 1)
         folder = console.output_folder(self.out)
+        if folder is not None and (folder / "log.npz").exists():
+            raise InputError("out", str(folder), "a folder without a log.npz")
         episodes = study.drawn(1, self.seed, self.rotation, self.trials)
-        table = _Game(console.console(False), episodes.truths()[0], self.rotation, self.advice)
+        table = Game(console.console(self.json), episodes.truths()[0], self.rotation, self.advice)
         table.screen.print(HELP, style="dim")
         try:
             for number in range(self.trials):
                 table.trial(number, episodes.stones[0, number], episodes.potions[0, number])
         except (EOFError, _Quit):
             table.screen.print("stopped")
-        table.screen.print(f"score {table.score}, best possible {table.optimum}" + (f", regret {table.regret:.2f}" if self.advice else ""))
+        lost = f", regret {table.regret:.2f}" if self.advice else ""
+        table.screen.print(f"score {sum(table.scores)}, best possible {table.optimum}{lost}")
         if folder is not None:
-            table.screen.print(f"wrote {_write(folder, table.actions, episodes)}", soft_wrap=True)
+            table.screen.print(f"wrote {_write(folder, table, episodes)}", soft_wrap=True)
+        if self.json:
+            regret = table.regret if self.advice else None
+            console.print_json({"score": sum(table.scores), "scores": table.scores, "optimum": table.optimum, "regret": regret})
         return 0
 
 
@@ -74,23 +90,35 @@ class _Quit(Exception):
 
 
 @dataclass
-class _Game:
-    """One episode in the terminal."""
+class Game:
+    """One episode in the terminal.
+
+    Attributes:
+        screen: where it is shown.
+        truth: the hidden chemistry.
+        rotation: whether the player must reckon with rotations.
+        advice: whether regret is told.
+        scores: of the trials that were begun.
+        optimum: best possible score of these.
+        regret: against the ideal observer, as far as it is told.
+        actions: stone and potion slots (-1: cauldron) by trial.
+    """
 
     screen: Console
     truth: Truth
     rotation: bool
     advice: bool
-    score: int = 0
+    scores: list[int] = field(default_factory=list)
     optimum: int = 0
     regret: float = 0.0
     actions: list[list[tuple[int, int]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        from jaxdiff.alchemy import ideal_observer
         from jaxdiff.alchemy.situations import nothing_known
 
         self.knowledge: Knowledge = nothing_known(self.rotation)
-        self._planner: Planner | None = None
+        self._planner: Planner | None = ideal_observer.Planner() if self.advice else None
 
     @property
     def planner(self) -> Planner:
@@ -104,6 +132,7 @@ class _Game:
     def trial(self, number: int, stones: np.ndarray, potions: np.ndarray) -> None:
         """Play one trial."""
         from jaxdiff.alchemy import items
+        from jaxdiff.alchemy.played import STEPS
         from jaxdiff.alchemy.regret import oracle_score
         from jaxdiff.alchemy.situations import see_stones, see_use
 
@@ -112,10 +141,12 @@ class _Game:
         self.knowledge = see_stones(self.knowledge, sight)
         self.optimum += oracle_score(self.truth, sight)
         self.actions.append([])
-        if self._planner is not None or self.advice:
-            self.planner.new_trial(sight)
-        steps = 20
-        while steps and (latent != items.ABSENT).any():
+        self.scores.append(0)
+        if self._planner is not None:
+            self._planner.new_trial(sight)
+        for steps in range(STEPS, 0, -1):
+            if not (latent != items.ABSENT).any():
+                break
             self._show(number, steps, sight)
             action = self._ask(sight)
             if action is None:
@@ -124,8 +155,9 @@ class _Game:
             slot = -1 if colour < 0 else sight.slot(colour)
             worth = self._worth(sight, stone, colour) if self.advice else None
             if colour < 0:
-                self.score += int(items.VALUES[latent[stone]])
-                self.screen.print(f"  {int(items.VALUES[latent[stone]]):+d} points")
+                value = int(items.VALUES[latent[stone]])
+                self.scores[-1] += value
+                self.screen.print(f"  {value:+d} points")
                 latent[stone] = items.ABSENT
                 sight = self.truth.sight(latent, kinds)
             else:
@@ -134,13 +166,15 @@ class _Game:
                 self.screen.print("  the stone has changed" if (after.corners != sight.corners).any() else "  nothing happens")
                 self.knowledge, sight = see_use(self.knowledge, sight, after, stone, colour), after
             self.actions[-1].append((stone, slot))
-            steps -= 1
             if worth is not None:
                 best, had = worth
                 self.regret += best - had
                 self.screen.print(f"  regret {best - had:.2f} (best {best:.2f}, this {had:.2f})", style="dim")
         if self.advice and sight.shown.max() >= 0:
-            self.regret += self.planner.value(self.knowledge, sight).reward
+            left = self.planner.value(self.knowledge, sight).reward
+            self.regret += left
+            if left > 0:
+                self.screen.print(f"  regret {left:.2f}: left on the table", style="dim")
 
     def _worth(self, sight: Sight, stone: int, colour: int) -> tuple[float, float]:
         """Expected reward of the best action and of this one."""
@@ -152,17 +186,24 @@ class _Game:
         return best, self.planner.use_value(self.knowledge, sight, Action(stone, colour)).reward
 
     def _show(self, number: int, steps: int, sight: Sight) -> None:
-        from jaxdiff.alchemy.chemistry import COLOURS, FEATURES, perceived_features
-        from jaxdiff.alchemy.ideal_observer import SHOWN_VALUES
-
-        self.screen.print(f"\ntrial {number + 1}, {steps} steps left, score {self.score}", style="bold")
+        """The table, as far as the terminal has colours a picture of it."""
+        self.screen.print(f"\ntrial {number + 1}, {steps} steps left, score {sum(self.scores)}", style="bold")
         for s, shown in enumerate(sight.shown.tolist()):
             if shown >= 0:
-                look = perceived_features()[self.truth.rotation, sight.corners[self.truth.rotation, s]]
-                words = ", ".join(FEATURES[k][v + 1] for k, v in enumerate(look.tolist()))
-                self.screen.print(f"  stone {s + 1}: {words}, worth {int(SHOWN_VALUES[shown]):+d}")
-        counts = sight.counts().tolist()
-        self.screen.print("  potions: " + (", ".join(f"{n} {COLOURS[c]}" for c, n in enumerate(counts) if n) or "none"))
+                self.screen.print(self._stone(s, sight))
+        self.screen.print(_potions(sight))
+
+    def _stone(self, s: int, sight: Sight) -> Text:
+        from rich.text import Text
+
+        from jaxdiff.alchemy.chemistry import FEATURES, perceived_features
+        from jaxdiff.alchemy.consequences import SHOWN_VALUES
+
+        look = (perceived_features()[self.truth.rotation, sight.corners[self.truth.rotation, s]] + 1).tolist()
+        words = ", ".join(FEATURES[k][v] for k, v in enumerate(look))
+        line = Text(f"  stone {s + 1}  ")
+        line.append(f"{_SIGNS[look[2]] * (look[1] + 1):<3}", style=_STONES[look[0]])
+        return line.append(f"  {words}, worth {int(SHOWN_VALUES[sight.shown[s]]):+d}")
 
     def _ask(self, sight: Sight) -> tuple[int, int] | None:
         """A stone's slot and a colour (-1: cauldron), or None for the next trial."""
@@ -180,12 +221,15 @@ class _Game:
             if words == ["end"]:
                 return None
             if words in (["belief"], ["advice"]):
-                self.screen.print(self._belief() if words == ["belief"] else self._advise(sight), style="dim")
+                try:
+                    self.screen.print(self._belief() if words == ["belief"] else self._advise(sight), style="dim")
+                except InputError as error:
+                    self.screen.print(f"  {error}", style="dim")  # no planner here: the game goes on
                 continue
-            colours = [c for c, name in enumerate(COLOURS) if len(words) == 2 and name.startswith(words[1]) and (sight.colours == c).any()]
             if len(words) == 2 and words[0] in ("1", "2", "3") and sight.shown[int(words[0]) - 1] >= 0:
                 if words[1] in ("c", "cauldron"):
                     return int(words[0]) - 1, -1
+                colours = [c for c, name in enumerate(COLOURS) if name.startswith(words[1]) and (sight.colours == c).any()]
                 if len(colours) == 1:
                     return int(words[0]) - 1, colours[0]
             self.screen.print(HELP, style="dim")
@@ -206,6 +250,18 @@ class _Game:
         return f"  {describe(action)}; expected {value.reward:.2f} points with {value.potions:.1f} more potions"
 
 
+def _potions(sight: Sight) -> Text:
+    from rich.text import Text
+
+    from jaxdiff.alchemy.chemistry import COLOURS
+
+    line, counts = Text("  potions  "), sight.counts().tolist()
+    for c, count in enumerate(counts):
+        if count:
+            line.append("◆" * count, style=_POTIONS[c]).append(f" {count} {COLOURS[c]}  ")
+    return line if any(counts) else line.append("none")
+
+
 def describe(action: Action) -> str:
     """An action in words."""
     from jaxdiff.alchemy.chemistry import COLOURS
@@ -213,25 +269,18 @@ def describe(action: Action) -> str:
     return "cash what is worth something" if action.colour < 0 else f"stone {action.stone + 1} into {COLOURS[action.colour]}"
 
 
-def _write(folder: Path, actions: list[list[tuple[int, int]]], episodes: Any) -> Path:
-    """The log, with the episode that it belongs to."""
+def _write(folder: Path, game: Game, episodes: Episodes) -> Path:
+    """The log, with the episode that it belongs to; trials that were not begun are empty."""
     import numpy as np
 
-    from jaxdiff.core.files import whole
+    from jaxdiff.alchemy.logs import PADDING, Log
+    from jaxdiff.alchemy.played import STEPS
+    from jaxdiff.studies.reference_agents import write_log
 
     trials = episodes.stones.shape[1]
-    arrays = np.full((2, 1, trials, 20), -1)
-    arrays[1] = -2
-    for t, trial in enumerate(actions):
-        for a, (stone, slot) in enumerate(trial):
-            arrays[:, 0, t, a] = stone, slot
-    c = episodes.chemistry
-    path = folder / "log.npz"
-    if path.exists():
-        raise InputError("out", str(path), "a folder without a log")
-    with whole(path) as beside, beside.open("wb") as file:
-        np.savez_compressed(
-            file, stone=arrays[0], potion=arrays[1], graph_index=c.graph, potion_map_index=c.potion_map, stone_map_index=c.stone_map,
-            rotation_index=c.rotation, stones_latent=episodes.stones, potions_latent=episodes.potions,
-        )  # fmt: skip
-    return path
+    stone, potion = np.full((1, trials, STEPS), -1), np.full((1, trials, STEPS), PADDING)
+    for t, trial in enumerate(game.actions):
+        for a, (s, slot) in enumerate(trial):
+            stone[0, t, a], potion[0, t, a] = s, slot
+    scores = np.array([game.scores + [0] * (trials - len(game.scores))])
+    return write_log(folder / "log.npz", Log(stone, potion), episodes, scores)

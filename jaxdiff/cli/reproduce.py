@@ -12,6 +12,7 @@ import tyro
 from jaxdiff.cli import console
 from jaxdiff.cli.measure import parse_rules
 from jaxdiff.core.files import whole
+from jaxdiff.studies.paper_rows import VERDICTS
 
 if TYPE_CHECKING:
     from jaxdiff.studies.reproduction import Reproduction, Row
@@ -22,6 +23,7 @@ _USED = {
     "complexity-distribution": ("size", "populations"),
     "questions": ("populations", "rules", "policies", "steps", "climbers", "budget", "patience"),
     "society": ("sessions",),
+    "alchemy": ("episodes", "rotated", "data"),
 }
 
 
@@ -36,16 +38,21 @@ class Reproduce:
     make a world hard, what does search guided by reward save, does difficulty depend on the interface?
 
     "society" is the paper on the influence of intelligence in social environments: its figures 2 to 6, what makes an environment hard
-    with and without others, and the Darwin-Wallace distribution generation by generation. Intervals are 95 %. A run with --out that was
-    stopped goes on where it was.
+    with and without others, and the Darwin-Wallace distribution generation by generation. Intervals are 95 %.
+
+    "alchemy" are the reference agents of another (Wang et al. 2021): Table 1 and figures 2, 3 and 10 on the published episodes, and the
+    same on rotated ones. The ideal observer takes about a second an episode.
+
+    A run of "society" or "alchemy" with --out that was stopped goes on where it was.
 
     Try:
         jaxdiff reproduce complexity-distribution --size 1900 --out reproduction
         jaxdiff reproduce questions --out questions
         jaxdiff reproduce society --sessions 1000 --out society
+        jaxdiff reproduce alchemy --episodes 100 --rotated 20 --out alchemy
     """
 
-    study: tyro.conf.Positional[Literal["complexity-distribution", "questions", "society"]] = "complexity-distribution"
+    study: tyro.conf.Positional[Literal["complexity-distribution", "questions", "society", "alchemy"]] = "complexity-distribution"
     """Which paper, or the questions that the first leaves open."""
     size: int = 1900
     """Programs in a population: 1900 or 9500, the paper's two sizes (complexity-distribution)."""
@@ -65,6 +72,12 @@ class Reproduce:
     """Trials without a higher reward after which a hill climber starts again (questions)."""
     sessions: int = 1000
     """Sessions of every scenario; a quarter of them for each combination of rates in tuning, and for other readings (society)."""
+    episodes: int = 1000
+    """How many of the published episodes, 1..1000 (alchemy)."""
+    rotated: int = 100
+    """How many rotated episodes, 0 for none (alchemy)."""
+    data: Path | None = None
+    """Folder of the published episodes; that of the checkout if not given (alchemy)."""
     seed: int = 0
     """Seed of everything random."""
     out: Path | None = None
@@ -79,6 +92,10 @@ class Reproduce:
             return self._questions()
         if self.study == "society":
             return self._society()
+        if self.study == "alchemy":
+            from jaxdiff.cli import reproduce_alchemy
+
+            return reproduce_alchemy.run(self.episodes, self.rotated, self.seed, self.data, self.out, self.json)
         from jaxdiff.studies import reproduction
 
         populations = 20 if self.populations is None else self.populations
@@ -147,7 +164,6 @@ class Reproduce:
 
 def _table(name: str, rows: list[Row]) -> object:
     columns = ["rule", "quantity", "reading", "paper", "here", "difference", "90 % band", "within"]
-    mark = {True: "inside", False: "OUTSIDE", None: "(informational)"}
     cells = [
         [
             str(row.rule) if row.rule else "all",
@@ -157,7 +173,7 @@ def _table(name: str, rows: list[Row]) -> object:
             console.number(row.here),
             console.number(row.difference),
             f"{console.number(row.low)} .. {console.number(row.high)}",
-            mark[row.inside],
+            VERDICTS[row.inside],
         ]
         for row in rows
     ]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jaxdiff.core.errors import require
-from jaxdiff.plots.style import INK, LOOKS, NOTE, SOFT, dress, heading, new_figure
+from jaxdiff.plots.style import INK, LABEL, LOOKS, NOTE, SOFT, dress, heading, new_figure
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -45,7 +45,7 @@ def agent(dataset: xr.Dataset, name: str) -> Figure:
         action_kinds(ax, dataset, t, legend=t > 0)
     if regret:
         _regret(axes[2], dataset, trials)
-    heading(figure, f"{name}: {dataset.sizes['episode']:,} episodes")
+    heading(figure, f"{name.replace('_', ' ')}: {dataset.sizes['episode']:,} episodes")
     return figure
 
 
@@ -107,51 +107,97 @@ def _regret(axes: np.ndarray, dataset: xr.Dataset, trials: np.ndarray) -> None:
     dress(axes[1], f"to what, {dataset.sizes['regret_episode']} episodes", "points lost an episode")
 
 
-def several(datasets: Mapping[str, xr.Dataset]) -> Figure:
-    """Agents beside one another: Figure 2 a to e, and Figure 3's difference of log-likelihoods at the ideal observer's inverse temperature.
+def paper_figures(here: Mapping[str, xr.Dataset], logged: Mapping[str, xr.Dataset]) -> dict[str, Figure]:
+    """Figures 2, 3 and 10 of the paper, by file stem.
 
     Args:
-        datasets: by the agents' names.
+        here: evaluations by agent, played here.
+        logged: evaluations of published logs; "baseline" is an agent of its own, the others are marked beside ours.
+
+    Raises:
+        InputError: no agent.
+    """
+    require(bool(here), "here", "no agent", "at least one")
+    baseline = {"baseline (log)": logged["baseline"]} if "baseline" in logged else {}
+    marks = {"ideal_observer": logged.get("ideal_observer"), "oracle": logged.get("search_oracle")}
+    few = {name: d for name, d in here.items() if name != "oracle"} or dict(here)
+    return {
+        "figure_02": figure_2({**here, **baseline}, marks),
+        "figure_03": figure_3({**few, **baseline}),
+        "figure_10": figure_10({**few, **baseline}),
+    }
+
+
+def _bars(ax: Axes, names: list[str], columns: list[np.ndarray], marks: list[float | None]) -> None:
+    """Means with standard errors, the number beside each, and a mark where something was published."""
+    for i, (values, mark) in enumerate(zip(columns, marks, strict=True)):
+        mean, error = float(values.mean()), float(values.std() / len(values) ** 0.5)
+        ax.barh(i, mean, 0.7, xerr=error, color=LOOKS[i].color, ecolor=SOFT, alpha=0.85)
+        if mark is not None:
+            ax.plot([mark, mark], [i - 0.42, i + 0.42], color="#d4a000", linewidth=3, solid_capstyle="butt", zorder=4)
+        end = max(mean + error, mark or 0.0, 0.0)
+        ax.annotate(f"{mean:.2f}", (end, i), (5, 0), textcoords="offset points", va="center", fontsize=NOTE, color=INK)
+    ax.axvline(0, color=SOFT, linewidth=1)
+    low, high = ax.get_xlim()
+    ax.set_xlim(low, high + 0.3 * (high - low))
+    ax.set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
+    ax.invert_yaxis()
+    dress(ax)
+
+
+def figure_2(datasets: Mapping[str, xr.Dataset], marks: Mapping[str, xr.Dataset | None]) -> Figure:
+    """Score, potions and entropies (Figure 2 a to e): bars are means over episodes, yellow marks the same of the published logs.
+
+    Entropies of the oracle and of random heuristics, which keep no belief, are what somebody who watched could know.
     """
     require(0 < len(datasets) <= len(LOOKS), "datasets", f"{len(datasets)} agents", f"one to {len(LOOKS)}")
-    names = list(datasets)
-    figure = new_figure(6.6)
-    axes = figure.subplots(2, 3).reshape(-1)
-    columns = {
+    panels: dict[str, Callable[[xr.Dataset], np.ndarray]] = {
         "a) episode score": lambda d: d["score"].values.sum(1),
         "b) potions in trial 1": lambda d: d["potions"].values[:, 0],
-        "c) last trial less trial 1": lambda d: d["potions"].values[:, -1] - d["potions"].values[:, 0],
-        "d) nats after trial 1": lambda d: np.log(d["worlds"].values[:, 0]),
-        "e) nats after the episode": lambda d: np.log(d["worlds"].values[:, -1]),
-        "Fig. 3: paired ahead by, nats": lambda d: (d["paired_sharp"] - d["unpaired_sharp"]).values,
+        "c) potions, last trial less trial 1": lambda d: d["potions"].values[:, -1] - d["potions"].values[:, 0],
+        "d) entropy after trial 1, nats": lambda d: np.log(d["worlds"].values[:, 0]),
+        "e) entropy after the episode, nats": lambda d: np.log(d["worlds"].values[:, -1]),
     }
-    for ax, (title, column) in zip(axes, columns.items(), strict=True):
-        for i, name in enumerate(names):
-            values = column(datasets[name])
-            error = values.std() / len(values) ** 0.5
-            ax.barh(i, values.mean(), 0.72, xerr=error, color=LOOKS[i].color, ecolor=SOFT)
-            side, place = ("left", max(values.mean(), 0) + error) if values.mean() > -1e-12 else ("left", max(error, 0))
-            ax.annotate(
-                f"{values.mean():.2f}", (place, i), (5, 0), textcoords="offset points", va="center", ha=side, fontsize=NOTE, color=INK
-            )
-        ax.axvline(0, color=SOFT, linewidth=1)
-        low, high = ax.get_xlim()
-        ax.set_xlim(low, high + 0.28 * (high - low))
-        ax.set_yticks(range(len(names)), names if ax in (axes[0], axes[3]) else [""] * len(names))
-        ax.invert_yaxis()
-        dress(ax)
-        ax.set_title(title, fontsize=NOTE + 0.5, color=INK, loc="left", fontweight="bold")
+    figure = new_figure(1.0 + 3 * (0.45 * len(datasets) + 0.75))
+    axes = figure.subplots(3, 2).reshape(-1)
+    names = list(datasets)
+    for ax, (title, column) in zip(axes, panels.items(), strict=False):
+        logged = [marks.get(name) for name in names]
+        _bars(ax, names, [column(d) for d in datasets.values()], [None if d is None else float(column(d).mean()) for d in logged])
+        ax.set_title(title, fontsize=LABEL, color=INK, loc="left", fontweight="bold")
+    axes[5].axis("off")
+    note = "bars: mean ± standard error"
+    if any(d is not None for d in marks.values()):
+        note += "\nyellow: the published log of that agent"
+    axes[5].text(0, 0.95, note, fontsize=NOTE, color=INK, va="top", linespacing=1.5, transform=axes[5].transAxes)
     heading(figure, f"Reference agents, {next(iter(datasets.values())).sizes['episode']:,} episodes")
+    return figure
+
+
+def figure_3(datasets: Mapping[str, xr.Dataset]) -> Figure:
+    """By how much the paired model explains an agent's actions better than the unpaired one (Figure 3), nats an episode.
+
+    Left each model at its own fitted inverse temperature, right both at that of the ideal observer.
+    """
+    figure = new_figure(1.6 + 0.55 * len(datasets), 11.0)
+    titles = {"log_likelihood": "each model at its fitted temperature", "sharp": "both at the ideal observer's"}
+    for ax, (variable, title) in zip(figure.subplots(1, 2), titles.items(), strict=True):
+        columns = [(d[f"paired_{variable}"] - d[f"unpaired_{variable}"]).values for d in datasets.values()]
+        _bars(ax, list(datasets), columns, [None] * len(columns))
+        ax.set_title(title, fontsize=LABEL, color=INK, loc="left", fontweight="bold")
+        ax.set_xlabel("ln L, paired less unpaired, nats an episode", fontsize=NOTE, color=INK)
+    heading(figure, "Do actions show knowledge of opposite pairs? (right of 0: yes)")
     return figure
 
 
 def figure_10(datasets: Mapping[str, xr.Dataset]) -> Figure:
     """What actions did over the first and the last trial, a row for each agent (Figure 10)."""
-    figure = new_figure(2.9 * len(datasets) + 0.7)
-    axes = figure.subplots(len(datasets), 2, squeeze=False)
+    figure = new_figure(2.6 * len(datasets) + 1.0)
+    axes = figure.subplots(len(datasets), 2, squeeze=False, sharex=True, sharey=True)
     for row, (name, dataset) in zip(axes, datasets.items(), strict=True):
         for ax, trial in zip(row, (0, dataset.sizes["trial"] - 1), strict=True):
             action_kinds(ax, dataset, trial, legend=ax is axes[0, 1])
-            ax.set_title(f"{name}, trial {trial + 1}", loc="left", fontsize=NOTE + 1, color=INK, fontweight="bold")
+            ax.set_title(f"{name.replace('_', ' ')}, trial {trial + 1}", loc="left", fontsize=LABEL, color=INK, fontweight="bold")
+            ax.label_outer()
     heading(figure, "What the actions did")
     return figure

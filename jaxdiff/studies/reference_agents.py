@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import jax
 import numpy as np
@@ -20,6 +21,8 @@ from jaxdiff.alchemy.logs import EPISODE_ARRAYS, Log
 from jaxdiff.alchemy.played import STEPS
 from jaxdiff.alchemy.situations import Truth
 from jaxdiff.core.errors import InputError, require, require_integer
+from jaxdiff.core.files import whole
+from jaxdiff.studies import kept_play
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -65,11 +68,10 @@ def published(folder: Path, count: int = 1000) -> tuple[Episodes, Mapping[str, n
     """The first of the published episodes, and the published events of all."""
     require_integer("episodes", count, 1, 1000)
     with np.load(folder / PUBLISHED[0]) as file:
-        d = {name: file[name][:count].astype(np.int64) for name in EPISODE_ARRAYS}
+        episodes = _episodes({name: file[name][:count] for name in EPISODE_ARRAYS})
     with np.load(folder / PUBLISHED[1]) as file:
         events = {name: file[name] for name in file.files}
-    chemistry = Chemistry(*(d[name] for name in EPISODE_ARRAYS[:4]))
-    return Episodes(chemistry, d["stones_latent"], d["potions_latent"], np.arange(count)), events
+    return episodes, events
 
 
 def drawn(count: int, seed: int, rotation: bool, trials: int = 10) -> Episodes:
@@ -82,8 +84,18 @@ def drawn(count: int, seed: int, rotation: bool, trials: int = 10) -> Episodes:
     return Episodes(chemistry, stones, rng.integers(0, items.TYPES, (count, trials, items.POTIONS)), np.arange(count))
 
 
-def play(agent: str, episodes: Episodes, seed: int = 0, rotation: bool = False, report: Report | None = None) -> Log:
+def play(
+    agent: str, episodes: Episodes, seed: int = 0, rotation: bool = False, report: Report | None = None, keep: Path | None = None
+) -> Log:
     """The log of a reference agent.
+
+    Args:
+        agent: one of `AGENTS`.
+        episodes: what it plays.
+        seed: of what is random in it.
+        rotation: whether the ideal observer must reckon with rotations.
+        report: called with (what, done, of).
+        keep: a file in which the ideal observer's play is kept as it is made, and from which it goes on.
 
     Raises:
         InputError: no such agent.
@@ -92,31 +104,35 @@ def play(agent: str, episodes: Episodes, seed: int = 0, rotation: bool = False, 
     if agent == "oracle":
         return logs.of_actions(oracle.play(*given).actions)
     if agent == "ideal_observer":
-        return _observed(episodes, rotation, report)
+        return _observed(episodes, rotation, report, keep)
     others = {h.name: h for h in (heuristics.random_heuristic, heuristics.random_action_bot, heuristics.uniform)}
     others |= {f"lookahead_{model}": lookahead.Lookahead(model) for model in ("paired", "unpaired")}
     require(agent in others, "agent", agent, f"{', '.join(AGENTS)}, or a log: FILE.npz with stone and potion, or FILE.npz:AGENT")
     return without_nothing(episodes, logs.of_actions(others[agent].play(*given, key=key).actions))
 
 
-def _observed(episodes: Episodes, rotation: bool, report: Report | None) -> Log:
-    """The ideal observer's log, in parts, so that progress can be told."""
+def _observed(episodes: Episodes, rotation: bool, report: Report | None, keep: Path | None) -> Log:
+    """The ideal observer's log, in parts, so that progress can be told and kept."""
     from jaxdiff.alchemy import ideal_observer
 
-    parts, size = [], 2 * ideal_observer.cores()
+    parts, size, count = [kept_play.load(keep, episodes)], 8 * ideal_observer.cores(), len(episodes.numbers)
     rotated = rotation or bool((episodes.chemistry.rotation > 0).any())
     with ideal_observer.Crew() as crew:
-        for low in range(0, len(episodes.numbers), size):
+        for low in range(len(parts[0]), count, size):
             part = slice(low, low + size)
             chemistry = jax.tree.map(lambda a, part=part: a[part], episodes.chemistry)
             parts.append(crew.play(chemistry, episodes.stones[part], episodes.potions[part], rotation=rotated).actions)
+            kept_play.save(keep, episodes, np.concatenate(parts))
             if report is not None:
-                report("ideal observer: episodes", min(low + size, len(episodes.numbers)), len(episodes.numbers))
+                report("ideal observer: episodes", min(low + size, count), count)
     return logs.of_actions(np.concatenate(parts))
 
 
-def read_log(name: str) -> Log:
-    """A log from a file: `FILE.npz` with arrays stone and potion, or `FILE.npz:AGENT` with arrays AGENT/stone and AGENT/potion.
+def read_log(name: str) -> tuple[Log, Episodes | None]:
+    """A log from a file, and the episodes that it belongs to where the file has them.
+
+    `FILE.npz` with arrays stone and potion, or `FILE.npz:AGENT` with arrays AGENT/stone and AGENT/potion; trial_score (or
+    AGENT/trial_score) is checked where it is there.
 
     Raises:
         InputError: no such file, not a log.
@@ -126,12 +142,35 @@ def read_log(name: str) -> Log:
     try:
         with np.load(path) as file:
             arrays = {key: file[key] for key in file.files}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, EOFError, BadZipFile) as error:
         raise InputError("agent", name, f"{', '.join(AGENTS)}, or {allowed}") from error
     if agent:
-        return logs.published(arrays, agent)
+        return logs.published(arrays, agent), None
     require("stone" in arrays and "potion" in arrays, "agent", f"a file with {', '.join(sorted(arrays)[:6])}", allowed)
-    return Log(arrays["stone"].astype(np.int64), arrays["potion"].astype(np.int64))
+    log = logs.published({f"log/{key}": array for key, array in arrays.items()}, "log")
+    return log, _episodes(arrays) if all(key in arrays for key in EPISODE_ARRAYS) else None
+
+
+def write_log(path: Path, log: Log, episodes: Episodes, scores: np.ndarray) -> Path:
+    """Write a log with the episodes that it belongs to; scores int [E, R].
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    c = episodes.chemistry
+    values = (c.graph, c.potion_map, c.stone_map, c.rotation, episodes.stones, episodes.potions)
+    with whole(path) as beside, beside.open("wb") as file:
+        np.savez_compressed(
+            file, stone=log.stone, potion=log.potion, trial_score=scores, **dict(zip(EPISODE_ARRAYS, map(np.asarray, values), strict=True))
+        )
+    return path
+
+
+def _episodes(arrays: Mapping[str, np.ndarray]) -> Episodes:
+    """Episodes from the arrays of a file."""
+    d = {name: np.asarray(arrays[name]).astype(np.int64) for name in EPISODE_ARRAYS}
+    chemistry = Chemistry(*(d[name] for name in EPISODE_ARRAYS[:4]))
+    return Episodes(chemistry, d["stones_latent"], d["potions_latent"], np.arange(len(d["stones_latent"])))
 
 
 @dataclass(frozen=True)
@@ -208,16 +247,21 @@ def evaluate(
         raise InputError(
             "log", f"one that uses something used already (episode {e}, trial {t}, action {a})", "a log of these very episodes"
         )
-    values = items.VALUES[done.before]
     kinds = done.kinds
+    score = np.where(kinds == 3, items.VALUES[done.before], 0).sum(-1)
+    if log.scores is not None and (score != log.scores).any():
+        e, t = np.argwhere(score != log.scores)[0].tolist()
+        said = f"episode {e}, trial {t} scored {score[e, t]} here and {log.scores[e, t]} in the log"
+        raise InputError("log", said, "a log of these very episodes")
     probed = _probe(episodes, log, rotation)
     position = np.stack([(kinds == k).mean(0) for k in range(len(ACTION_KINDS))], -1)  # [R, A, kind]
     data = {
-        "score": (("episode", "trial"), np.where(kinds == 3, values, 0).sum(-1)),
+        "score": (("episode", "trial"), score),
         "potions": (("episode", "trial"), ((kinds >= 0) & (kinds < 3)).sum(-1)),
         "worlds": (("episode", "trial"), np.asarray(probed.worlds_end)),
         "entropy": (("episode", "trial"), np.asarray(probed.entropy)),
         "kinds": (("trial", "action", "kind"), position),
+        "acts": (("episode", "trial", "kind"), np.stack([(kinds == k).sum(-1) for k in range(len(ACTION_KINDS))], -1)),
         "optimum": (("episode", "trial"), np.asarray(oracle.play(episodes.chemistry, episodes.stones, episodes.potions).scores)),
     }
     if models:
@@ -246,7 +290,7 @@ def _regrets(episodes: Episodes, log: Log, count: int, rotation: bool, report: R
 
     def one(planner: ideal_observer.Planner, e: int) -> list[TrialRegret]:
         nonlocal done
-        walked = logs.replay(truths[e], episodes.stones[e], episodes.potions[e], log.stone[e], log.potion[e], rotation, f"log, episode {e}")
+        walked = logs.replay(truths[e], episodes.stones[e], episodes.potions[e], log, e, rotation=rotation, where=f"log, episode {e}")
         account = [regret.of_trial(planner, truths[e], trial) for trial in walked]
         done += 1
         if report is not None:
@@ -276,7 +320,11 @@ class Number:
 
 
 def numbers(dataset: xr.Dataset) -> dict[str, Number]:
-    """The paper's numbers of one agent: Table 1, and Figure 2 a to e (posterior entropy: logarithm of the number of possible worlds)."""
+    """The paper's numbers of one agent.
+
+    Table 1, Figure 2 a to e (posterior entropy: logarithm of the number of possible worlds), Figure 10 (actions of each kind in the first
+    and the last trial) and, where models were fitted, Figure 3.
+    """
     potions, logs_ = dataset["potions"].values, np.log(dataset["worlds"].values)
     columns = {
         "episode score": dataset["score"].values.sum(1),
@@ -285,6 +333,9 @@ def numbers(dataset: xr.Dataset) -> dict[str, Number]:
         "entropy after trial 1": logs_[:, 0],
         "entropy after the episode": logs_[:, -1],
     }
+    for k, kind in enumerate(ACTION_KINDS):
+        acts = dataset["acts"].values[..., k]
+        columns |= {f"{kind}, trial 1": acts[:, 0], f"{kind}, last trial": acts[:, -1]}
     if "paired_log_likelihood" in dataset:
         for name, variable in FIGURE_3.items():
             columns[name] = dataset[f"paired_{variable}"].values - dataset[f"unpaired_{variable}"].values

@@ -7,14 +7,15 @@ in several ways every reading has its row, and the one that decides is named. No
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jaxdiff.core.errors import require
 from jaxdiff.studies import complexity_distribution as study
 from jaxdiff.studies import paper_numbers as paper
+from jaxdiff.studies.paper_rows import PaperRow
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -22,41 +23,22 @@ if TYPE_CHECKING:
 SIZES = tuple(paper.CHAINED)
 
 
-@dataclass(frozen=True)
-class Row:
-    """One number of the paper.
+@dataclass(frozen=True, kw_only=True)
+class Row(PaperRow):
+    """One number of the paper; `here` is the median over populations.
 
     Attributes:
-        table: where it stands.
         rule: rule number.
-        quantity: what it is.
         reading: how it was computed here.
-        paper: what the paper says.
-        here: median over populations.
         low, high: band that holds 90 % of the populations.
         tolerance: largest difference that counts as inside; None where the row is informational.
-        inside: whether it is; None where the row is informational.
     """
 
-    table: str
     rule: int
-    quantity: str
     reading: str
-    paper: float
-    here: float
     low: float
     high: float
     tolerance: float | None
-    inside: bool | None
-
-    @property
-    def difference(self) -> float:
-        """Here less paper."""
-        return self.here - self.paper
-
-    def as_dict(self) -> dict[str, Any]:
-        """Fields and difference, for JSON."""
-        return {**asdict(self), "difference": self.difference}
 
 
 @dataclass(frozen=True)
@@ -198,4 +180,7 @@ def _row(
     middle, low, high = (float(np.quantile(known, q)) if known.size else float("nan") for q in (0.5, 0.05, 0.95))
     if tolerance is not None:
         inside = bool(abs(middle - value) <= tolerance)
-    return Row(table, rule, quantity, reading, float(value), middle, low, high, tolerance, inside)
+    return Row(
+        table=table, rule=rule, quantity=quantity, reading=reading, paper=float(value), here=middle, low=low, high=high,
+        tolerance=tolerance, inside=inside,
+    )  # fmt: skip

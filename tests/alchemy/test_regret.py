@@ -19,7 +19,7 @@ def agent():
 def walk(name, episode=QUICK):
     log = logs.published(load("published_agent_events"), name)
     truth, stones, potions = logs.episode_of(load("chemistries_published"), episode)
-    return truth, list(logs.replay(truth, stones, potions, log.stone[episode], log.potion[episode]))
+    return truth, list(logs.replay(truth, stones, potions, log, episode))
 
 
 def test_the_ideal_observer_loses_nothing_and_luck_is_the_rest(agent):

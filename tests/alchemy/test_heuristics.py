@@ -6,6 +6,8 @@ from jaxdiff.alchemy import heuristics, lookahead, probes
 from jaxdiff.alchemy.world import Alchemy
 from tests.alchemy.published import episodes
 
+pytestmark = pytest.mark.slow
+
 AGENTS = (heuristics.random_heuristic, heuristics.random_action_bot, heuristics.uniform)
 
 

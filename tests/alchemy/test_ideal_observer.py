@@ -12,7 +12,7 @@ from jaxdiff.core.errors import InputError
 from tests.alchemy.published import episodes
 from tests.alchemy.reference import load
 
-pytestmark = pytest.mark.host
+pytestmark = [pytest.mark.host, pytest.mark.slow]
 CHEAP = (4, 6, 22, 28, 32, 34)  # published episodes whose first trials are quick to solve
 DOZEN = (0, 2, 4, 6, 8, 10, 12, 14, 18, 20, 26, 30)
 

@@ -8,6 +8,8 @@ from jaxdiff.core.errors import InputError
 from tests.alchemy.published import episodes
 from tests.alchemy.reference import load
 
+pytestmark = pytest.mark.slow
+
 EPISODES = 12
 ACTIONS = 15  # twelve potions and three stones: logs of one shape share a compilation
 

@@ -10,6 +10,8 @@ from jaxdiff.alchemy import chemistry as chem
 from jaxdiff.alchemy import graphs, novelties
 from jaxdiff.core.errors import InputError
 
+pytestmark = pytest.mark.slow
+
 KEYS = jax.random.split(jax.random.key(0), 64)  # one of four rotations is missed with probability 4e-8
 
 

@@ -178,6 +178,7 @@ def test_transformations_may_rebuild_parameters_with_anything():
     assert dataclasses.replace(params, graph=[3, -1]).graph == [3, -1]
 
 
+@pytest.mark.slow
 def test_shown_contents_may_be_drawn():
     see = ("ground_truth", [("unknown", 1), ("ground_truth", 3)], "none", "belief", "marginals")
     env = world.Alchemy(see=see, trials=1)

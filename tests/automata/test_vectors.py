@@ -10,7 +10,10 @@ from jaxdiff.automata import compiled, ring, rollouts, strategies, world
 DATA = np.load(Path(__file__).parents[1] / "data" / "saeca_vectors.npz")
 
 
-@pytest.mark.parametrize("width", sorted(set(DATA["width"].tolist())))
+WIDTHS = sorted(set(DATA["width"].tolist()))
+
+
+@pytest.mark.parametrize("width", [pytest.param(w, marks=[pytest.mark.slow] if w in (33, 64, 101) else []) for w in WIDTHS])
 def test_rollouts(width):
     """Sums, final cells and position of all rollouts of this width; every program meets every world, the diagonal counts."""
     seen = 0

@@ -7,7 +7,7 @@ import pytest
 from jaxdiff.cli import main
 
 pytest.importorskip("numba", reason="exact planning needs the extra `planner`")
-pytestmark = pytest.mark.host
+pytestmark = [pytest.mark.host, pytest.mark.slow]
 
 
 def run(*arguments):

@@ -112,6 +112,7 @@ def test_where_no_rule_discriminates(capsys):
     assert "nan" not in out
 
 
+@pytest.mark.slow
 @pytest.mark.host
 def test_results_are_written_even_if_nobody_reads_on(tmp_path):
     command = f"{sys.executable} -m jaxdiff measure --rules 30 {' '.join(QUICK)} --out {tmp_path}/x | head -n 1"

@@ -5,6 +5,8 @@ from jaxdiff.core.errors import InputError
 from jaxdiff.plots import alchemy_agents
 from jaxdiff.studies import reference_agents as study
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def evaluated():

@@ -8,6 +8,8 @@ from jaxdiff.studies import social_difficulty
 from ..studies.society_data import made_up
 from .conftest import misplaced, titles
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def results():

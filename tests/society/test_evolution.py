@@ -5,6 +5,8 @@ from jaxdiff.core.errors import InputError
 from jaxdiff.society import evolution, graphs, tuning
 from jaxdiff.society.sessions import KINDS
 
+pytestmark = pytest.mark.slow
+
 SMALL = graphs.Distribution(cells=4, longest_pattern=32)
 SETTINGS = evolution.Settings(
     environments=24,

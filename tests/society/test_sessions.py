@@ -100,7 +100,7 @@ CASES = {
     ("name", "rows", "others"),
     [
         ("learners", None, "told_apart"),
-        ("learners", 128, "told_apart"),
+        pytest.param("learners", 128, "told_apart", marks=pytest.mark.slow),
         ("mixed, in one bag", None, "told_apart"),
         ("learners", None, "alike"),
         pytest.param("learners", 128, "alike", marks=pytest.mark.slow),

@@ -6,6 +6,8 @@ from jaxdiff.core.errors import InputError
 from jaxdiff.studies import kept_play
 from jaxdiff.studies import reference_agents as study
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def given():

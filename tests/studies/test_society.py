@@ -12,6 +12,8 @@ from jaxdiff.studies import social_difficulty, society, society_rows
 
 from .society_data import made_up
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def results():

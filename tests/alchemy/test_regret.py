@@ -7,6 +7,8 @@ from jaxdiff.alchemy import ideal_observer, logs, planner, regret, teacher
 from jaxdiff.core.errors import InputError
 from tests.alchemy.reference import load
 
+pytestmark = pytest.mark.slow
+
 pytestmark = pytest.mark.host
 QUICK = 4  # a published episode whose first trial is quick to solve
 

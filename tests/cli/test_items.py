@@ -6,6 +6,8 @@ from jaxdiff.cli import main
 from jaxdiff.studies import bank_table, item_bank
 from tests import sweeps
 
+pytestmark = pytest.mark.slow
+
 
 def run(*arguments):
     return main.main([str(a) for a in arguments])

@@ -5,7 +5,7 @@ from jaxdiff.core.errors import InputError
 from jaxdiff.plots import response
 from tests.plots.conftest import RULES, line, misplaced, titles
 
-pytestmark = pytest.mark.host
+pytestmark = [pytest.mark.host, pytest.mark.slow]
 
 
 def left_axes(figure):

@@ -9,6 +9,8 @@ from jaxdiff.core.errors import InputError
 from jaxdiff.society import agents, bags, batches, graphs, learners, scenarios, tables, world
 from jaxdiff.society.learners import Rates
 
+pytestmark = pytest.mark.slow
+
 SMALL = graphs.Distribution(cells=4, longest_pattern=32)
 RATES = Rates(alpha=0.3, gamma=0.5, beta=0.2, epsilon=0.3, initial=0.7)
 

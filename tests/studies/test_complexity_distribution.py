@@ -7,6 +7,8 @@ from jaxdiff.difficulty import complexity, indicators, response
 from jaxdiff.studies import complexity_distribution as study
 from jaxdiff.studies import paper_numbers, reproduction
 
+pytestmark = pytest.mark.slow
+
 SMALL = study.Settings(rules=(184, 110), policies=80, steps=20, populations=2)
 
 

@@ -8,6 +8,8 @@ from jaxdiff.studies import whole_space
 from tests import oracles
 from tests.automata.test_census import all_programs
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = whole_space.Settings(longest=5, rules=(110, 164), steps=30)
 
 

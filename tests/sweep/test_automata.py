@@ -14,7 +14,7 @@ from jaxdiff.sweep import store as stores
 from jaxdiff.sweep.automata import Grid, Sweep
 from tests.sweep.stores import GRID, contents
 
-pytestmark = pytest.mark.host
+pytestmark = [pytest.mark.host, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

@@ -121,7 +121,10 @@ def test_bad_input():
 
 @pytest.mark.parametrize(
     ("name", "options", "steps", "rate"),
-    [("SAECA-v0", {"width": 9, "steps": STEPS}, STEPS, 0.3), ("Alchemy-v0", {"trials": 1}, 20, 0.03)],
+    [
+        ("SAECA-v0", {"width": 9, "steps": STEPS}, STEPS, 0.3),
+        pytest.param("Alchemy-v0", {"trials": 1}, 20, 0.03, marks=pytest.mark.slow),
+    ],
 )
 def test_a_learner_written_for_five_values_trains(name, options, steps, rate):
     """A small actor-critic in the manner of purejaxrl: vmapped reset and step, typed keys, everything in one jitted scan."""

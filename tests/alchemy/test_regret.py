@@ -7,9 +7,7 @@ from jaxdiff.alchemy import ideal_observer, logs, planner, regret, teacher
 from jaxdiff.core.errors import InputError
 from tests.alchemy.reference import load
 
-pytestmark = pytest.mark.slow
-
-pytestmark = pytest.mark.host
+pytestmark = [pytest.mark.host, pytest.mark.slow]
 QUICK = 4  # a published episode whose first trial is quick to solve
 
 

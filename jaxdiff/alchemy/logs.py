@@ -96,6 +96,9 @@ def published(events: Mapping[str, Any], agent: str) -> Log:
     """
     known = sorted({str(name).split("/")[0] for name in events if "/" in str(name)})
     require(f"{agent}/stone" in events and f"{agent}/potion" in events, "agent", agent, f"one of {', '.join(known)}")
+    for name in ("stone", "potion"):
+        kind = np.asarray(events[f"{agent}/{name}"]).dtype
+        require(np.issubdtype(kind, np.integer), f"{agent}/{name}", f"of type {kind}", "slots, integers")
     scores = np.asarray(events[f"{agent}/trial_score"], np.int64) if f"{agent}/trial_score" in events else None
     return Log(np.asarray(events[f"{agent}/stone"], np.int64), np.asarray(events[f"{agent}/potion"], np.int64), scores)
 

@@ -112,6 +112,7 @@ class Planner:
 
     def cash_value(self, knowledge: Knowledge, sight: Sight, stone: int) -> Value:
         """What is expected if a stone is put into the cauldron now and everything after is optimal."""
+        require(0 <= stone < len(sight.shown) and sight.shown[stone] >= 0, "stone", stone, "the slot of a stone that is on the table")
         rest = self.value(knowledge, sight.without(stone))
         return Value(rest.reward + float(SHOWN_VALUES[sight.shown[stone]]), rest.potions)
 

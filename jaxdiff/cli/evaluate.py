@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import tyro
 
 from jaxdiff.cli import console
-from jaxdiff.core.errors import InputError, require
+from jaxdiff.core.errors import require, require_integer
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -27,7 +27,7 @@ class Evaluate:
     Try:
         jaxdiff evaluate alchemy --agent random_heuristic --episodes published --out results
         jaxdiff evaluate alchemy --agent ideal_observer --episodes 20 --rotation
-        jaxdiff evaluate alchemy --agent published_agent_events.npz:baseline --episodes published --regret 20
+        jaxdiff evaluate alchemy --agent tests/data/alchemy/published_agent_events.npz:baseline --episodes published --regret 20
     """
 
     world: tyro.conf.Positional[Literal["alchemy"]] = "alchemy"
@@ -56,6 +56,7 @@ class Evaluate:
         from jaxdiff.studies import reference_agents as study
 
         require(self.regret >= 0, "regret", self.regret, "a number of episodes, 0 for none")
+        require_integer("seed", self.seed, 0, 2**32 - 1)
         log, its = (None, None) if self.agent in study.AGENTS else study.read_log(self.agent)
         episodes = its if its is not None and self.episodes is None else self._episodes()
         folder = console.output_folder(self.out)
@@ -86,27 +87,25 @@ class Evaluate:
         from jaxdiff.studies import reference_agents as study
 
         kind, _, count = (self.episodes or "published").partition(":")
-        try:
-            if kind == "published":
-                require(not self.rotation, "rotation", True, "only with fresh episodes: the published ones have none")
-                return study.published(study.data_folder(self.data), int(count) if count else 1000)[0]
-            return study.drawn(int(kind), self.seed, self.rotation)
-        except ValueError as error:
-            if isinstance(error, InputError):
-                raise
-            raise InputError("episodes", self.episodes, "published, published:N or a number") from error
+        number = count or "1000" if kind == "published" else kind
+        require(number.isascii() and number.isdecimal(), "episodes", self.episodes, "published, published:N or a number")
+        if kind != "published":
+            return study.drawn(int(number), self.seed, self.rotation)
+        require(not self.rotation, "rotation", True, "only with fresh episodes: the published ones have none")
+        return study.published(study.data_folder(self.data), int(number))[0]
 
     def _write(self, folder: Path, result: xr.Dataset, log: Log, episodes: Episodes) -> list[Path]:
         from jaxdiff.plots import alchemy_agents
         from jaxdiff.studies.reference_agents import KIND, write_log
         from jaxdiff.sweep import labelled
 
-        written = write_log(folder / "log.npz", log, episodes, result["score"].values)
+        # A log that was given stays as it is, and is not written again.
+        written = [] if ".npz" in self.agent else [write_log(folder / "log.npz", log, episodes, result["score"].values)]
         name = Path(self.agent.split(":")[0]).name if ".npz" in self.agent else self.agent
         figures = console.save_figures(
             folder, {"agent": alchemy_agents.agent(result, self.agent.split(":")[-1] if ":" in self.agent else name)}
         )
-        return [labelled.save(result, folder / "evaluation", KIND), written, *figures]
+        return [labelled.save(result, folder / "evaluation", KIND), *written, *figures]
 
 
 def _losses(result: xr.Dataset) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -73,7 +74,7 @@ class Play:
         try:
             for number in range(self.trials):
                 table.trial(number, episodes.stones[0, number], episodes.potions[0, number])
-        except (EOFError, _Quit):
+        except (EOFError, KeyboardInterrupt, _Quit):
             table.screen.print("stopped")
         lost = f", regret {table.regret:.2f}" if self.advice else ""
         table.screen.print(f"score {sum(table.scores)}, best possible {table.optimum}{lost}")
@@ -270,17 +271,18 @@ def describe(action: Action) -> str:
 
 
 def _write(folder: Path, game: Game, episodes: Episodes) -> Path:
-    """The log, with the episode that it belongs to; trials that were not begun are empty."""
+    """The log, with the episode that it belongs to, as far as it was begun."""
     import numpy as np
 
     from jaxdiff.alchemy.logs import PADDING, Log
     from jaxdiff.alchemy.played import STEPS
     from jaxdiff.studies.reference_agents import write_log
 
-    trials = episodes.stones.shape[1]
+    trials = max(len(game.scores), 1)
+    begun = dataclasses.replace(episodes, stones=episodes.stones[:, :trials], potions=episodes.potions[:, :trials])
     stone, potion = np.full((1, trials, STEPS), -1), np.full((1, trials, STEPS), PADDING)
     for t, trial in enumerate(game.actions):
         for a, (s, slot) in enumerate(trial):
             stone[0, t, a], potion[0, t, a] = s, slot
     scores = np.array([game.scores + [0] * (trials - len(game.scores))])
-    return write_log(folder / "log.npz", Log(stone, potion), episodes, scores)
+    return write_log(folder / "log.npz", Log(stone, potion), begun, scores)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jaxdiff.cli import console
+from jaxdiff.core.errors import require_integer
 from jaxdiff.core.files import whole
 from jaxdiff.studies.paper_rows import VERDICTS
 
@@ -27,6 +28,7 @@ def run(episodes: int, rotated: int, seed: int, data: Path | None, out: Path | N
     """
     from jaxdiff.studies import alchemy_reproduction, reference_agents
 
+    require_integer("seed", seed, 0, 2**32 - 1)
     source = reference_agents.data_folder(data)
     folder = console.output_folder(out)
     with console.progress() as report:

@@ -23,8 +23,8 @@ class Outlook(NamedTuple):
     Attributes:
         targets: where every action leads, int32 [N, A]; the cell itself where it has no effect.
         exists: which actions there are, bool [A].
-        next_reward: what every cell will hold after this step's writing, float32 [N]; should Good and Evil aim for one cell, Good is
-            taken to get it. Only the oracle may look at it.
+        next_reward: what every cell will hold when agents eat, float32 [N]: after this step's writing, unless they eat first; should
+            Good and Evil aim for one cell, Good is taken to get it. Only the oracle may look at it.
         good, evil: where Good and Evil are now, int32 [].
     """
 
@@ -51,6 +51,8 @@ def outlook(params: Params, state: State, rules: Rules = world.PAPER_RULES, fore
     if not foresee:
         return Outlook(targets, exists, jnp.zeros_like(state.cell_reward), state.good, state.evil)
     element = jnp.asarray(params.pattern)[state.time % params.pattern_n].astype(jnp.int32)
+    if rules.order == "eat_first":  # what lies there now is what can be eaten, before anything is written
+        return Outlook(targets, exists, state.cell_reward, state.good, state.evil)
     good, evil = world.good_and_evil(table, element, state.good, state.evil, state.agents, jnp.zeros((), jnp.int32), rules)
     return Outlook(targets, exists, world.write(state.cell_reward, good, evil, rules), state.good, state.evil)
 

@@ -129,12 +129,11 @@ class Curves:
         return np.stack([values[..., list(team)].mean(-1) for team in self.scenario.bag.teams], axis=-1)
 
     def coarser(self, points: int) -> Curves:
-        """The same with at most this many points, windows joined."""
-        size = -(-len(self.own) // points)
-        keep = len(self.own) // size * size
+        """The same with at most this many points, windows joined: as many to a point as divide their number, so that none is lost."""
+        size = next(s for s in range(-(-len(self.own) // points), len(self.own) + 1) if len(self.own) % s == 0)
 
         def joined(x: np.ndarray) -> np.ndarray:
-            return x[:keep].reshape(-1, size, *x.shape[1:]).mean(1, dtype=np.float64).astype(np.float32)
+            return x.reshape(-1, size, *x.shape[1:]).mean(1, dtype=np.float64).astype(np.float32)
 
         own = joined(self.own)
         learnt = own if self.learnt is self.own else joined(self.learnt)
@@ -216,11 +215,19 @@ def run(
     )
     layout = design.layout  # refuses tables that are too small before anything is drawn
     given = graphs.sample(batches.session_keys(seed, np.arange(sessions_n))["environment"], distribution) if params is None else params
-    environments: Params = jax.tree.map(np.asarray, given)
+    environments = _square(jax.tree.map(np.asarray, given))
     kind = np.broadcast_to(np.array([sessions.KINDS.index(k) for k in scenario.agents], np.int32), (sessions_n, m))
     out = batches.run(batches.Job(design, seed, environments, kind, rates or Rates()), batch, workers, progress)
     size, hashed = (layout.rows, layout.hashed) if layout is not None and set(scenario.agents) & set(LEARNERS) else (0, False)
     return Curves(scenario, design.window, out.own, out.learnt, out.collisions, size, hashed, environments)
+
+
+def _square(environments: Params) -> Params:
+    """With as many actions as cells, most of which may not exist: that is what learners' tables have room for."""
+    cells, actions = environments.table.shape[1:]
+    require(actions <= cells, "params", f"with {actions} actions and {cells} cells", "at most as many actions as cells")
+    missing = ((0, 0), (0, 0), (0, cells - actions))
+    return dataclasses.replace(environments, table=np.pad(environments.table, missing, constant_values=graphs.ABSENT))
 
 
 def state_count(scenario: Scenario, cells: int = graphs.PAPER_CELLS) -> int:

@@ -121,7 +121,7 @@ def _published(agent: str, datasets: dict[str, Any], episodes: int) -> list[Row]
             rows.append(_informational(table, agent, quantity, n))
             continue
         paper = log[quantity].mean
-        close = abs(n.mean - paper) <= _ERRORS * max(n.error, 1e-9)
+        close = abs(n.mean - paper) <= _ERRORS * max(n.error, 1e-9) if np.isfinite(n.error) else None  # one episode decides nothing
         rows.append(Row(table=table, agent=agent, quantity=quantity, paper=paper, here=n.mean, error=n.error, inside=close))
     return rows
 
@@ -137,8 +137,8 @@ def _informational(table: str, agent: str, quantity: str, n: study.Number) -> Ro
 
 def _paired(agent: str, quantity: str, datasets: dict[str, Any], column: Callable[[Any], np.ndarray]) -> Row:
     here, log = column(datasets[f"published/{agent}"]), column(datasets[f"log/{EVENTS[agent]}"])
-    error = float((here - log).std() / len(here) ** 0.5)
-    inside = abs(float((here - log).mean())) <= _ERRORS * max(error, 1e-9)
+    error = float((here - log).std(ddof=1) / len(here) ** 0.5) if len(here) > 1 else float("nan")
+    inside = abs(float((here - log).mean())) <= _ERRORS * max(error, 1e-9) if np.isfinite(error) else None
     return Row(
         table="Table 1", agent=agent, quantity=quantity, paper=float(log.mean()), here=float(here.mean()), error=error, inside=inside
     )

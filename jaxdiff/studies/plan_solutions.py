@@ -29,11 +29,12 @@ def returns(env: Environment[Any, Any], params: Any, plan: Any, key: jax.Array) 
         env: the world.
         params: its parameters.
         plan: numbers of actions, int [M, T].
-        key: of the start and of the world's own chance, the same for every plan; consumed.
+        key: of the start and of the world's own chance, the same for every plan; not consumed, since worlds that are compared must start
+            alike.
     """
     rows = as_array("plan", plan, "numbers of actions [plans, steps]")
     require(rows.ndim == 2 and rows.shape[1] > 0, "plan", f"of shape {rows.shape}", "[plans, steps]")
-    parts = [np.asarray(_returns(env, params, _padded(rows[i : i + BATCH]), key)) for i in range(0, len(rows), BATCH)]
+    parts = [np.asarray(_returns(env, params, _padded(rows[i : i + BATCH]), jax.random.clone(key))) for i in range(0, len(rows), BATCH)]
     return np.concatenate([np.zeros((0, rows.shape[1]), np.float32), *parts])[: len(rows)]
 
 
@@ -85,7 +86,7 @@ def solutions(
         params: its parameters.
         plan: numbers of actions, int [M, T].
         target: a return of at least this solves the task.
-        key: as for `returns`, which are computed if they are not given; consumed.
+        key: as for `returns`, which are computed if they are not given.
         returned: as from `returns`.
     """
     plan = as_array("plan", plan, "numbers of actions [plans, steps]")
@@ -104,7 +105,7 @@ def every_solution(env: Environment[Any, Any], params: Any, steps: int, target: 
         params: its parameters.
         steps: longest plan, at least 1.
         target: a return of at least this solves the task.
-        key: as for `returns`; consumed.
+        key: as for `returns`.
     """
     require_integer("steps", steps, 1)
     return solutions(env, params, plans.every(env.action_space(params), steps), target, key).distinct()

@@ -142,7 +142,9 @@ def read_log(name: str) -> tuple[Log, Episodes | None]:
     try:
         with np.load(path) as file:
             arrays = {key: file[key] for key in file.files}
-    except (OSError, ValueError, EOFError, BadZipFile) as error:
+    except FileNotFoundError as error:
+        raise InputError("agent", f"{name}, which is no file", f"{', '.join(AGENTS)}, or {allowed}") from error
+    except (TypeError, OSError, ValueError, EOFError, BadZipFile) as error:
         raise InputError("agent", name, f"{', '.join(AGENTS)}, or {allowed}") from error
     if agent:
         return logs.published(arrays, agent), None
@@ -339,4 +341,6 @@ def numbers(dataset: xr.Dataset) -> dict[str, Number]:
     if "paired_log_likelihood" in dataset:
         for name, variable in FIGURE_3.items():
             columns[name] = dataset[f"paired_{variable}"].values - dataset[f"unpaired_{variable}"].values
-    return {name: Number(float(c.mean()), float(c.std() / len(c) ** 0.5)) for name, c in columns.items()}
+    return {
+        name: Number(float(c.mean()), float(c.std(ddof=1) / len(c) ** 0.5) if len(c) > 1 else float("nan")) for name, c in columns.items()
+    }

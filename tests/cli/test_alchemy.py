@@ -45,8 +45,8 @@ class TestEvaluate:
     @pytest.mark.parametrize(
         ("arguments", "words"),
         [
-            (["--agent", "nobody"], "agent is 'nobody'"),
-            (["--agent", "nowhere.npz:baseline"], "agent is 'nowhere.npz:baseline'"),
+            (["--agent", "nobody"], "agent is nobody, which is no file"),
+            (["--agent", "nowhere.npz:baseline"], "agent is nowhere.npz:baseline, which is no file"),
             (["--episodes", "some"], "episodes is 'some'"),
             (["--episodes", "published:0"], "episodes is 0"),
             (["--episodes", "published:1001"], "episodes is 1001"),
@@ -97,6 +97,37 @@ class TestPlay:
             assert log["trial_score"][0].tolist() == shown["scores"]
         assert run("evaluate", "alchemy", "--agent", tmp_path / "log.npz", "--json") == 0
         assert json.loads(capsys.readouterr().out)["numbers"]["episode score"][0] == shown["score"]
+
+    def test_what_was_played_is_kept_however_it_ends(self, tmp_path, capsys, monkeypatch):
+        def interrupted(lines=iter(["1 c\n"])):  # noqa: B008
+            line = next(lines, None)
+            if line is None:
+                raise KeyboardInterrupt
+            return line
+
+        monkeypatch.setattr("sys.stdin", type("Typing", (), {"readline": staticmethod(interrupted)})())
+        assert run("play", "alchemy", "--trials", "3", "--out", tmp_path / "me", "--json") == 0
+        shown = json.loads(capsys.readouterr().out)
+        with np.load(tmp_path / "me" / "log.npz") as log:
+            assert log["stone"].shape == (1, 1, 20), "trials that were not begun are none of the player's"
+            assert log["trial_score"][0].tolist() == shown["scores"]
+        before = (tmp_path / "me" / "log.npz").read_bytes()
+        assert run("evaluate", "alchemy", "--agent", tmp_path / "me" / "log.npz", "--out", tmp_path / "me", "--json") == 0
+        told = json.loads(capsys.readouterr().out.splitlines()[-1])
+        assert told["numbers"]["episode score"] == [shown["score"], None], "one episode has no standard error"
+        assert (tmp_path / "me" / "log.npz").read_bytes() == before
+
+    @pytest.mark.parametrize(
+        ("arguments", "words"),
+        [
+            (["--agent", "nowhere.npz"], "which is no file"),
+            (["--seed", "-1"], "seed is -1"),
+            (["--episodes", "many"], "episodes is 'many'"),
+        ],
+    )
+    def test_the_right_setting_is_named(self, arguments, words, capsys):
+        assert run("evaluate", "alchemy", *arguments) == 2
+        assert words in capsys.readouterr().err
 
     @pytest.mark.slow
     def test_advice_and_regret(self, capsys, monkeypatch):

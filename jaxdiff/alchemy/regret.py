@@ -1,19 +1,18 @@
 """Where an agent loses value, decision by decision, measured against the ideal observer and against the oracle, and to what.
 
 The regret of a decision is what the ideal observer, with everything that the agent could know, expects before it less what it expects
-after it with optimal play; so a trial's regrets plus its luck sum to what was expected at its start less the score. The oracle's regret
-is the
-same with the chemistry known: potions spent on exploration count as lost there.
+after it with optimal play; so a trial's regrets less its luck sum to what was expected at its start less the score. What the oracle would
+have made of the trial, with the chemistry known, is told beside it.
 
 Kinds of losing decisions, the first that holds:
     left on the table    the log ends while stones of positive value are there
-    cashed too early     a stone was cashed (or the trial ended) although potions would have made more of it
+    cashed too early     a stone was cashed, or the trial ended, where something else was worth more: also a stone of negative value
     potion wasted        the potion was known to do nothing to that stone
     stone spoiled        the use was expected to lower the stone's value
     exploration not done the optimal action was expected to leave fewer possible worlds than the one taken
     worse use            anything else
 
-Source: the issue that asked for it; the paper reports kinds of actions only (Figure 10).
+The kinds are ours; the paper reports kinds of actions only (Figure 10).
 """
 
 from __future__ import annotations

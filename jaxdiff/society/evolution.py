@@ -77,7 +77,7 @@ class Settings:
         steps: of the sessions of a generation.
         dying: the largest probability of dying, of an agent far below the others.
         sharpness: how steeply it falls with reward: d = dying / (1 + exp(sharpness x (reward - mean reward))).
-        fresh: probability that a dead agent is replaced from the base distribution instead of by a copy of a living one.
+        fresh: probability that a dead agent is replaced from the base distribution instead of by a copy of another, living or dead.
         replacement: c, probability that an environment is replaced after a generation.
         base: generation 0.
         probes: fixed agents that are measured against every generation.
@@ -113,7 +113,7 @@ class Agents(NamedTuple):
 
     Attributes:
         kind: number in `sessions.KINDS`, int32 [E, m].
-        elements: their patterns, int8 [E, m, P]; of agents without one, zeros.
+        elements: their patterns, int8 [E, m, P]; agents of other kinds have one too, and do not use it.
         length: elements that count, int32 [E, m].
     """
 

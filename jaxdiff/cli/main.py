@@ -14,6 +14,7 @@ from jaxdiff.cli.evaluate import Evaluate
 from jaxdiff.cli.export import Export
 from jaxdiff.cli.list import List
 from jaxdiff.cli.measure import Measure
+from jaxdiff.cli.measure_novelty import MeasureNovelty
 from jaxdiff.cli.play import Play
 from jaxdiff.cli.reproduce import Reproduce
 from jaxdiff.cli.sweep import Sweep
@@ -22,6 +23,7 @@ from jaxdiff.core.errors import InputError
 ABOUT = "How hard is an environment, for whom, and why? Start with: jaxdiff measure saeca --rules 184 110 122 164 --out results"
 Command = (
     Annotated[Measure, tyro.conf.subcommand("measure")]
+    | Annotated[MeasureNovelty, tyro.conf.subcommand("measure-novelty")]
     | Annotated[Sweep, tyro.conf.subcommand("sweep")]
     | Annotated[Reproduce, tyro.conf.subcommand("reproduce")]
     | Annotated[Evaluate, tyro.conf.subcommand("evaluate")]
@@ -44,8 +46,11 @@ def main(arguments: list[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # what the terminal's encoding lacks is no reason to die
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    if arguments[:2] == ["measure", "novelty"]:
+        arguments[:2] = ["measure-novelty"]  # two words for people, one for the parser
     try:
-        command: Measure | Sweep | Reproduce | Evaluate | Play | Export | List | Doctor = tyro.cli(
+        command: Measure | MeasureNovelty | Sweep | Reproduce | Evaluate | Play | Export | List | Doctor = tyro.cli(
             Command, prog="jaxdiff", description=ABOUT, args=arguments, config=(tyro.conf.OmitArgPrefixes,)
         )
         return command.run()

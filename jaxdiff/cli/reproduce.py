@@ -24,6 +24,7 @@ _USED = {
     "questions": ("populations", "rules", "policies", "steps", "climbers", "budget", "patience"),
     "society": ("sessions",),
     "alchemy": ("episodes", "rotated", "data"),
+    "novelty": ("worlds", "levels", "agent_levels"),
 }
 
 
@@ -43,16 +44,22 @@ class Reproduce:
     "alchemy" are the reference agents of another (Wang et al. 2021): Table 1 and figures 2, 3 and 10 on the published episodes, and the
     same on rotated ones. The ideal observer takes about a second an episode.
 
-    A run of "society" or "alchemy" with --out that was stopped goes on where it was.
+    "novelty" is the paper on novelty reaction: its two tables in form, with novelties that are ours, on several worlds; and whether the
+    distances tell what agents lose.
+
+    A run of "society", "alchemy" or "novelty" with --out that was stopped goes on where it was.
 
     Try:
         jaxdiff reproduce complexity-distribution --size 1900 --out reproduction
         jaxdiff reproduce questions --out questions
         jaxdiff reproduce society --sessions 1000 --out society
         jaxdiff reproduce alchemy --episodes 100 --rotated 20 --out alchemy
+        jaxdiff reproduce novelty --worlds automata --out novelty
     """
 
-    study: tyro.conf.Positional[Literal["complexity-distribution", "questions", "society", "alchemy"]] = "complexity-distribution"
+    study: tyro.conf.Positional[Literal["complexity-distribution", "questions", "society", "alchemy", "novelty"]] = (
+        "complexity-distribution"
+    )
     """Which paper, or the questions that the first leaves open."""
     size: int = 1900
     """Programs in a population: 1900 or 9500, the paper's two sizes (complexity-distribution)."""
@@ -78,6 +85,12 @@ class Reproduce:
     """How many rotated episodes, 0 for none (alchemy)."""
     data: Path | None = None
     """Folder of the published episodes; that of the checkout if not given (alchemy)."""
+    worlds: tuple[str, ...] = ("automata", "alchemy", "society")
+    """Which worlds (novelty)."""
+    levels: int = 100
+    """Levels on which distances are measured, with 5,000 random tries each (novelty)."""
+    agent_levels: int = 1000
+    """Levels on which agents are tested; as many others are trained on (novelty)."""
     seed: int = 0
     """Seed of everything random."""
     out: Path | None = None
@@ -92,6 +105,12 @@ class Reproduce:
             return self._questions()
         if self.study == "society":
             return self._society()
+        if self.study == "novelty":
+            from jaxdiff.cli import reproduce_novelty
+            from jaxdiff.studies.reaction.protocol import Settings as Protocol
+
+            settings = Protocol(self.levels, agent_levels=self.agent_levels, seed=self.seed)
+            return reproduce_novelty.run(self.worlds, settings, self.out, self.json)
         if self.study == "alchemy":
             from jaxdiff.cli import reproduce_alchemy
 

@@ -16,6 +16,7 @@ import numpy as np
 from jaxdiff.core.adapters import flat
 from jaxdiff.core.environment import Environment
 from jaxdiff.core.errors import as_array, require, require_integer
+from jaxdiff.core.open_loop import returns_of_plans
 from jaxdiff.difficulty.novelty import Solutions
 from jaxdiff.populations import plans
 
@@ -46,22 +47,7 @@ def _padded(rows: np.ndarray) -> jax.Array:
 
 @partial(jax.jit, static_argnums=0)
 def _returns(env: Environment[Any, Any], params: Any, plan: jax.Array, key: jax.Array) -> jax.Array:
-    start, chance = jax.random.split(key)
-    _, first = env.reset_env(start, params)
-    space = env.action_space(params)
-
-    def one(actions: jax.Array) -> jax.Array:
-        def body(carry: tuple[Any, jax.Array, jax.Array], now: tuple[jax.Array, jax.Array]) -> tuple[Any, jax.Array]:
-            state, total, over = carry
-            action, step_key = now
-            _, state, reward, terminated, truncated, _ = env.step_env(step_key, state, flat.action(space, action), params)
-            total = total + jnp.where(over, 0, reward).astype(jnp.float32)
-            return (state, total, over | terminated | truncated), total
-
-        keys = jax.random.split(chance, actions.shape[0])
-        return jax.lax.scan(body, (first, jnp.float32(0), jnp.bool_(False)), (actions, keys))[1]
-
-    return jax.vmap(one)(plan)
+    return returns_of_plans(env, params, key, flat.action(env.action_space(params), plan))
 
 
 def target_of(returned: np.ndarray, share: float) -> float:

@@ -106,6 +106,7 @@ class Domain:
         draw: random tries from (key, [L, M]): actions [L, M, T, ...].
         coordinates: an array of actions as vectors that `metric` compares, float32 [..., T, k].
         share: the target of a level is what this share of random tries reaches; None: `make` sets targets.
+        least: a target is at least this much, so that doing nothing does not pass.
         every: all tries there are, [M, T, ...], or None where they cannot be listed.
         solve: actions after which each try passes, int32 [L, M] with 0 for never; the world's own steps if not given.
     """
@@ -120,6 +121,7 @@ class Domain:
     draw: Callable[[jax.Array, tuple[int, int]], jax.Array]
     coordinates: Callable[[np.ndarray], np.ndarray]
     share: float | None = None
+    least: float = -np.inf
     every: np.ndarray | None = None
     solve: Solve | None = None
 
@@ -136,7 +138,8 @@ class Domain:
         if self.share is None:
             return made
         key = jax.random.fold_in(jax.random.key(seed), 1)
-        return replace(made, target=_targets(made, self._tries(key, count, self.every, 2000), self.share))
+        target = _targets(made, self._tries(key, count, self.every, 2000), self.share)
+        return replace(made, target=np.maximum(target, np.float32(self.least)))
 
     def attempt(self, levels: Levels, key: jax.Array, tries: int) -> Attempts:
         """Random tries on every level.

@@ -64,7 +64,7 @@ def domain(before: World, after: World, steps: int, share: float = 0.2, target: 
         every = np.asarray(flat.action(space, jnp.asarray(plans.every(space, steps))))
     return Domain(
         "pair", about, levels, (change,), NULL, metric, steps, partial(_draw, space, steps), partial(_vectors, space),
-        share if target is None else None, every,
+        share if target is None else None, every=every,
     )  # fmt: skip
 
 

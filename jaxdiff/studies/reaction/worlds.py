@@ -54,7 +54,7 @@ def automata(width: int = 11, steps: int = 4, rule: int = 110) -> Domain:
     space = env.action_space(params)
     about = f"rule {rule}, {width} cells, {steps} steps; a level is a random start, passed by what a fifth of all sequences reaches"
     every = np.asarray(flat.action(space, jnp.asarray(plans.every(space, steps))))
-    return Domain("automata", about, levels, novelties, NULL, Hamming(), steps, _drawn(every), _vectors, 0.2, every)
+    return Domain("automata", about, levels, novelties, NULL, Hamming(), steps, _drawn(every), _vectors, 0.2, every=every)
 
 
 def alchemy(steps: int = 4, stones: int = 2, potions: int = 4) -> Domain:
@@ -82,14 +82,14 @@ def alchemy(steps: int = 4, stones: int = 2, potions: int = 4) -> Domain:
     count = len(useful) ** steps
     every = useful[np.arange(count)[:, None] // len(useful) ** np.arange(steps - 1, -1, -1) % len(useful)]
     about = (
-        f"one trial of {steps} steps, {stones} stones, {potions} potions, maps fixed; a level is a graph and items, passed by what a tenth "
-        "of all sequences reaches"
+        f"one trial of {steps} steps, {stones} stones, {potions} potions, maps fixed; a level is a graph and items, passed by what a "
+        "twentieth of all sequences reaches, at least 1"
     )
 
     def vectors(actions: np.ndarray) -> np.ndarray:
         return np.stack(np.divmod(actions - 1, 1 + layout.POTIONS), -1).astype(np.float32)  # stone and what it goes into
 
-    return Domain("alchemy", about, levels, novelties, NULL, Hamming(), steps, _drawn(every), vectors, 0.1, every)
+    return Domain("alchemy", about, levels, novelties, NULL, Hamming(), steps, _drawn(every), vectors, 0.05, 1.0, every)
 
 
 def society(steps: int = 6, cells: int = 6, actions: int = 4, graph: int = 3) -> Domain:
@@ -118,8 +118,8 @@ def society(steps: int = 6, cells: int = 6, actions: int = 4, graph: int = 3) ->
     )
     space = env.action_space(params)
     every = plans.every(space, steps)
-    about = f"one seat among {cells} cells, {steps} steps; a level is a start, passed by what a fifth of all sequences reaches"
-    return Domain("society", about, levels, novelties, NULL, Hamming(), steps, _drawn(every), _vectors, 0.2, every)
+    about = f"one seat among {cells} cells, {steps} steps; a level is a start, passed by what a fifth of all sequences reaches, above 0"
+    return Domain("society", about, levels, novelties, NULL, Hamming(), steps, _drawn(every), _vectors, 0.2, 1 / 64, every)
 
 
 DOMAINS: dict[str, Callable[[], Domain]] = {"automata": automata, "alchemy": alchemy, "society": society}

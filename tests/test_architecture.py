@@ -12,7 +12,7 @@ PACKAGE = ROOT / "jaxdiff"
 # A package may import those of lower rank and itself; worlds do not know one another.
 RANK = {
     **dict.fromkeys(["core"], 0),
-    **dict.fromkeys(["automata", "alchemy", "society"], 1),
+    **dict.fromkeys(["automata", "alchemy", "society", "birds"], 1),
     **dict.fromkeys(["populations", "difficulty"], 2),
     **dict.fromkeys(["sweep"], 3),
     **dict.fromkeys(["studies"], 4),

@@ -15,6 +15,7 @@ from jaxdiff.core.errors import InputError
 
 _ENTRIES: dict[str, str] = {
     "Alchemy-v0": "jaxdiff.alchemy.world:Alchemy",
+    "Birds-v0": "jaxdiff.birds.world:Birds",
     "Lambda-v0": "jaxdiff.society.world:Lambda",
     "SAECA-v0": "jaxdiff.automata.world:SAECA",
 }

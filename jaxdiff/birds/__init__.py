@@ -1,0 +1,1 @@
+"""Birds-v0: a slingshot world after Science Birds, with levels in its public format and thirteen novelties."""

@@ -85,7 +85,7 @@ class Reproduce:
     """How many rotated episodes, 0 for none (alchemy)."""
     data: Path | None = None
     """Folder of the published episodes; that of the checkout if not given (alchemy)."""
-    worlds: tuple[str, ...] = ("automata", "alchemy", "society")
+    worlds: tuple[str, ...] = ("birds", "automata", "alchemy", "society")
     """Which worlds (novelty)."""
     levels: int = 100
     """Levels on which distances are measured, with 5,000 random tries each (novelty)."""

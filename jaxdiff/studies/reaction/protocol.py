@@ -55,7 +55,7 @@ class Settings:
     random_agents: int = 50
     episodes: int = 100
     agent_levels: int = 1000
-    tries: int = 200
+    tries: int = 500
     training: Training = field(default_factory=Training)
     chunk: int = 10
     seed: int = 0

@@ -1,9 +1,10 @@
-"""Domains that come with the library: automata, Alchemy and the class Lambda, small enough that all sequences of actions can be listed."""
+"""Domains that come with the library: birds, and automata, Alchemy and the class Lambda small enough to list all sequences of actions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import jax
@@ -13,12 +14,18 @@ import numpy as np
 from jaxdiff.alchemy import layout
 from jaxdiff.alchemy import novelties as alchemy_novelties
 from jaxdiff.automata import novelties as automata_novelties
+from jaxdiff.birds import levels as birds_levels
+from jaxdiff.birds import novelties as birds_novelties
+from jaxdiff.birds import physics as birds_physics
+from jaxdiff.birds.play import play_levels
+from jaxdiff.birds.world import Birds
+from jaxdiff.birds.world import Params as BirdsParams
 from jaxdiff.core import novelties as any_novelties
 from jaxdiff.core.adapters import flat
 from jaxdiff.core.errors import InputError
 from jaxdiff.core.novelties import Novelty
 from jaxdiff.core.registry import make
-from jaxdiff.difficulty.action_metrics import Hamming
+from jaxdiff.difficulty.action_metrics import Euclidean, Hamming
 from jaxdiff.populations import plans
 from jaxdiff.society import graphs
 from jaxdiff.society import novelties as society_novelties
@@ -122,7 +129,32 @@ def society(steps: int = 6, cells: int = 6, actions: int = 4, graph: int = 3) ->
     return Domain("society", about, levels, novelties, NULL, Hamming(), steps, _drawn(every), _vectors, 0.2, 1 / 64, every)
 
 
-DOMAINS: dict[str, Callable[[], Domain]] = {"automata": automata, "alchemy": alchemy, "society": society}
+def birds() -> Domain:
+    """The slingshot world; a level is a random one that can be solved, passed when all pigs are gone."""
+    env = Birds()
+
+    @cache  # proving that levels can be solved takes time
+    def levels(count: int, seed: int) -> Levels:
+        numbers = birds_physics.default()
+        layouts = birds_levels.generate(seed, count)
+        made = _levels(env, [BirdsParams(birds_levels.take(layouts, i), numbers) for i in range(count)], seed)
+        return replace(made, target=np.full(count, ALL_PIGS, np.float32))
+
+    def solve(these: Levels, actions: np.ndarray) -> np.ndarray:
+        out = play_levels(env, these.params, actions)
+        return np.where(out.passed, out.birds, 0).astype(np.int32)
+
+    def draw(key: jax.Array, shape: tuple[int, int]) -> jax.Array:
+        return jax.random.uniform(key, (*shape, env.birds, 3), jnp.float32)
+
+    about = f"a slingshot and up to {env.birds} birds; a level is a random layout, passed when all pigs are gone"
+    metric = Euclidean.over(np.zeros(3), np.ones(3))
+    novelties, null = birds_novelties.ours(), birds_novelties.appearance_only()
+    return Domain("birds", about, levels, novelties, null, metric, env.birds, draw, lambda actions: actions, solve=solve)
+
+
+ALL_PIGS = 0.999  # of a level's pigs, as a sum of parts in float32
+DOMAINS: dict[str, Callable[[], Domain]] = {"birds": birds, "automata": automata, "alchemy": alchemy, "society": society}
 
 
 def domain(name: str) -> Domain:

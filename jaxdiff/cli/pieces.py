@@ -19,13 +19,13 @@ import jaxdiff
 from jaxdiff.core.files import whole
 
 if TYPE_CHECKING:
-    from jaxdiff.studies.society import Keep, Piece
+    from jaxdiff.studies.kept import Keep, Piece
 
 _ABOUT = "about"
 
 
 def keeper(folder: Path) -> Keep:
-    """What remembers pieces in a folder, which is made if need be; see `studies.society.run`."""
+    """What remembers pieces in a folder, which is made if need be; see `studies.kept`."""
     folder.mkdir(parents=True, exist_ok=True)
 
     def keep(name: str, about: Mapping[str, Any], make: Callable[[], Piece]) -> Piece:

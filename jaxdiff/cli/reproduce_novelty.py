@@ -28,12 +28,13 @@ def run(worlds: tuple[str, ...], settings: Settings, out: Path | None, as_json: 
         out: folder for rows, data and figures, if any; what a stopped run has left there is not run again.
         as_json: print the rows as one line of JSON, last.
     """
+    from jaxdiff.studies.kept import forget
     from jaxdiff.studies.reaction import protocol, table
     from jaxdiff.studies.reaction.worlds import domain
 
     domains = [domain(name) for name in worlds]
     folder = console.output_folder(out)
-    keep = protocol.forget if folder is None else pieces.keeper(folder / "runs")
+    keep = forget if folder is None else pieces.keeper(folder / "runs")
     results, written = [], []
     for one in domains:
         with console.progress() as report:
@@ -191,7 +192,9 @@ def _write(folder: Path, one: Domain, dataset: xr.Dataset, found: list[NoveltyRo
     if one.every is not None:
         levels = one.levels(settings.levels, settings.seed).some(slice(0, 1))
         hardest = max(zip(one.novelties, found, strict=False), key=lambda pair: pair[1].summary.d.value if pair[1].summary.d else -2)[0]
-        sides = [one.everything(world) for world in (levels, after(levels, hardest))]
+        before, changed = (one.everything(world) for world in (levels, after(levels, hardest)))
         count = round(one.every.shape[0] ** (1 / one.steps))
-        figures[f"{one.name}_tree"] = plots.tree(*sides, 0, count, f"{one.name}: one level and {hardest.name}", ("before", hardest.name))
+        figures[f"{one.name}_tree"] = plots.tree(
+            before, changed, 0, count, f"{one.name}: one level and {hardest.name}", ("before", hardest.name)
+        )
     return [labelled.save(dataset, folder / one.name, protocol.KIND), *console.save_figures(folder, figures)]

@@ -20,7 +20,8 @@ from jaxdiff.society import bags, batches
 from jaxdiff.society.learners import Rates
 from jaxdiff.society.sessions import KINDS, Design
 from jaxdiff.society.world import Lambda, Params
-from jaxdiff.studies.society import Keep, Piece, Results, forget
+from jaxdiff.studies.kept import Keep, Piece, forget
+from jaxdiff.studies.society import Results
 from jaxdiff.studies.society_rows import spearman
 
 Progress = Callable[[str, int, int], None]

@@ -96,5 +96,5 @@ def play(domain: Domain, known: Team, novelty: Novelty, seed: int, training: Tra
 def _plans(domain: Domain, levels: Levels, key: jax.Array, tries: int) -> np.ndarray:
     """Whether any of the sequences passes, bool [M]."""
     if domain.every is not None:
-        return (domain.everything(levels).length > 0).any(1)
-    return (domain.attempt(levels, key, tries).length > 0).any(1)
+        return np.any(domain.everything(levels).length > 0, axis=1)
+    return np.any(domain.attempt(levels, key, tries).length > 0, axis=1)

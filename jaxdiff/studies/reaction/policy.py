@@ -19,10 +19,12 @@ import numpy as np
 from jaxdiff.core.adapters import flat
 from jaxdiff.core.adapters.optional import needed
 from jaxdiff.core.environment import Environment
+from jaxdiff.core.errors import require
 from jaxdiff.core.spaces import Box, Discrete, MultiDiscrete, Space
 from jaxdiff.studies.reaction.domain import Levels
 
 OWN = 0.1  # how much of the world's own reward counts beside passing
+BLOCK = 10  # updates in one call of a compiled program: as many or as few as are wanted share it
 LEAST_SPREAD = -3.0  # log of the smallest standard deviation of a real action, in halves of its range
 
 
@@ -31,8 +33,8 @@ class Training:
     """How a policy is trained.
 
     Attributes:
-        updates: on the world before; each plays all training levels once.
-        adapting: updates after the novelty.
+        updates: on the world before; each plays all training levels once. A multiple of `BLOCK`.
+        adapting: updates after the novelty, likewise.
         rate: Adam's step.
         width: of two hidden layers.
         entropy: weight of the entropy bonus.
@@ -60,8 +62,8 @@ def start(levels: Levels, steps: int, key: jax.Array, training: Training) -> Net
     outputs = 2 * math.prod(space.shape) if isinstance(space, Box) else flat.number_of_actions(space)
     assert outputs is not None
     keys = jax.random.split(key)
-    weights = [_layers(k, (inputs, training.width, training.width, size)) for k, size in zip(keys, (outputs, 1), strict=True)]
-    return Network(*weights, _adam(training).init(tuple(weights)))
+    policy, value = (_layers(k, (inputs, training.width, training.width, size)) for k, size in zip(keys, (outputs, 1), strict=True))
+    return Network(policy, value, _adam(training).init((policy, value)))
 
 
 def train(levels: Levels, network: Network, steps: int, key: jax.Array, updates: int, training: Training) -> tuple[Network, np.ndarray]:
@@ -72,12 +74,15 @@ def train(levels: Levels, network: Network, steps: int, key: jax.Array, updates:
         network: to start from.
         steps: T.
         key: of all chance; consumed.
-        updates: how many.
+        updates: how many, a multiple of `BLOCK`.
         training: how.
     """
-    return jax.tree.map(
-        np.asarray, _train(levels.env, steps, updates, training, levels.params, jax.random.clone(levels.keys), levels.target, network, key)
-    )
+    require(updates > 0 and updates % BLOCK == 0, "updates", updates, f"a multiple of {BLOCK}")
+    parts = []
+    for k in jax.random.split(key, updates // BLOCK):
+        network, passed = _train(levels.env, steps, training, levels.params, jax.random.clone(levels.keys), levels.target, network, k)
+        parts.append(np.asarray(passed))
+    return jax.tree.map(np.asarray, network), np.concatenate(parts)
 
 
 def passes(levels: Levels, network: Network, steps: int) -> np.ndarray:
@@ -115,8 +120,8 @@ def _episode(env: Environment[Any, Any], steps: int, weights: Any, params: Any, 
         return (obs, state, total, over | terminated | truncated, passed | now_passed), (seen, action, counted, counts)
 
     no = jnp.bool_(False)
-    last, record = jax.lax.scan(body, (obs, state, jnp.float32(0), no, no), (jnp.arange(steps), *keys))
-    return _Play(*record, last[-1])
+    last, (seen, action, counted, counts) = jax.lax.scan(body, (obs, state, jnp.float32(0), no, no), (jnp.arange(steps), *keys))
+    return _Play(seen, action, counted, counts, last[-1])
 
 
 @partial(jax.jit, static_argnums=(0, 1))
@@ -124,11 +129,10 @@ def _passes(env: Environment[Any, Any], steps: int, params: Any, keys: jax.Array
     return jax.vmap(lambda p, k, t: _episode(env, steps, weights, p, k, t, None).passed)(params, keys, target)
 
 
-@partial(jax.jit, static_argnums=(0, 1, 2, 3))
+@partial(jax.jit, static_argnums=(0, 1, 2))
 def _train(
     env: Environment[Any, Any],
     steps: int,
-    updates: int,
     training: Training,
     params: Any,
     levels: jax.Array,
@@ -154,9 +158,10 @@ def _train(
         weights = (network.policy, network.value)
         play = jax.vmap(partial(_episode, env, steps, network.policy))(params, levels, target, jax.random.split(key, target.shape[0]))
         changes, optimiser = _adam(training).update(jax.grad(loss)(weights, play), network.optimiser, weights)
-        return Network(*optax.apply_updates(weights, changes), optimiser), play.passed.mean(dtype=jnp.float32)
+        policy, value = optax.apply_updates(weights, changes)
+        return Network(policy, value, optimiser), play.passed.mean(dtype=jnp.float32)
 
-    return jax.lax.scan(update, network, jax.random.split(key, updates))
+    return jax.lax.scan(update, network, jax.random.split(key, BLOCK))
 
 
 def _adam(training: Training) -> Any:

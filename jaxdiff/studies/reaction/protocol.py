@@ -7,7 +7,7 @@ distances where all sequences can be listed, and intervals. Axes: N novelties, t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ import numpy as np
 from jaxdiff.core.errors import require_integer
 from jaxdiff.difficulty import novelty
 from jaxdiff.difficulty.novelty import ReactionDifficulty, Solutions
+from jaxdiff.studies.kept import Keep, Piece, forget
 from jaxdiff.studies.reaction import agents
 from jaxdiff.studies.reaction.domain import Attempts, Domain, after
 from jaxdiff.studies.reaction.policy import Training
@@ -27,14 +28,7 @@ if TYPE_CHECKING:
 KIND = "novelty-reaction"
 FIELDS = ("d", "size", "shift", "reverse", "undetermined")
 EXACT_LEVELS = 20  # levels on which exact distances are computed too, where they can be
-Piece = dict[str, np.ndarray]
-Keep = Callable[[str, Mapping[str, Any], Callable[[], Piece]], Piece]
 Progress = Callable[[str, int, int], None]
-
-
-def forget(name: str, about: Mapping[str, Any], make: Callable[[], Piece]) -> Piece:
-    """Keep nothing."""
-    return make()
 
 
 @dataclass(frozen=True)
@@ -118,7 +112,7 @@ def run(domain: Domain, settings: Settings, progress: Progress = lambda what, do
     )
 
 
-def _distances(domain: Domain, settings: Settings, progress: Progress, keep: Keep) -> Piece:
+def _distances(domain: Domain, settings: Settings, progress: Progress, keep: Keep) -> dict[str, np.ndarray]:
     """Everything about solutions, chunk by chunk of levels."""
     parts = []
     about = {"domain": domain.name, "about": domain.about, **{k: v for k, v in asdict(settings).items() if "agent_" not in k}}

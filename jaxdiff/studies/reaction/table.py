@@ -7,13 +7,13 @@ Axes: N novelties without the null, A agents.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from jaxdiff.difficulty import prediction
 from jaxdiff.difficulty.novelty import ReactionDifficulty
-from jaxdiff.difficulty.novelty_levels import NO_NOVELTY, UNDETERMINED, Mean, Summary, over_levels
+from jaxdiff.difficulty.novelty_levels import NO_NOVELTY, UNDETERMINED, Summary, over_levels
 from jaxdiff.difficulty.prediction import Association, Confusion, Interval
 from jaxdiff.studies.reaction.agents import AGENTS
 
@@ -58,15 +58,12 @@ class NoveltyRow:
 
 def rows(dataset: xr.Dataset) -> list[NoveltyRow]:
     """All novelties, the null last."""
-    floor = [
-        ReactionDifficulty(d, np.nan, np.nan, np.nan, bool(u), ())
-        for d, u in zip(*_values(dataset, "floor", "floor_undetermined"), strict=True)
-    ]
+    floor = [_distance(d, np.nan, np.nan, np.nan, u) for d, u in zip(*_values(dataset, "floor", "floor_undetermined"), strict=True)]
     out = []
     for i, name in enumerate(dataset.novelty.values):
         one = dataset.isel(novelty=i)
         fields = _values(one, "d", "size", "shift", "reverse", "undetermined")
-        levels = [ReactionDifficulty(*map(float, row[:4]), bool(row[4]), ()) for row in zip(*fields, strict=True)]
+        levels = [_distance(*row) for row in zip(*fields, strict=True)]
         exact = one.d_exact.values if "d_exact" in one else np.full(len(levels), np.nan)
         known = ~np.isnan(exact)
         drops = _drops(dataset)[i]
@@ -179,6 +176,10 @@ def sentences(dataset: xr.Dataset, found: list[NoveltyRow], judged: Verdict) -> 
     return out
 
 
+def _distance(d: float, size: float, shift: float, reverse: float, undetermined: Any) -> ReactionDifficulty:
+    return ReactionDifficulty(float(d), float(size), float(shift), float(reverse), bool(undetermined), ())
+
+
 def _values(dataset: xr.Dataset, *names: str) -> list[np.ndarray]:
     return [dataset[name].values for name in names]
 
@@ -194,6 +195,3 @@ def _mean(values: np.ndarray) -> Interval:
     half = 1.96 * known.std(ddof=1) / np.sqrt(len(known)) if len(known) > 1 else np.nan
     value = float(known.mean()) if len(known) else np.nan
     return Interval(value, value - half, value + half)
-
-
-__all__ = ["CLASSES", "PREDICTORS", "Mean", "NoveltyRow", "Verdict", "paper", "rows", "sentences", "verdict"]

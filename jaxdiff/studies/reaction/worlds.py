@@ -30,6 +30,7 @@ from jaxdiff.populations import plans
 from jaxdiff.society import graphs
 from jaxdiff.society import novelties as society_novelties
 from jaxdiff.society.seat import Seat
+from jaxdiff.society.world import Lambda
 from jaxdiff.studies.reaction.domain import Domain, Levels, stacked
 
 NULL = Novelty("nothing", "appearance", lambda env, params: (env, params))
@@ -108,7 +109,7 @@ def society(steps: int = 6, cells: int = 6, actions: int = 4, graph: int = 3) ->
         actions: most actions; environments with more are passed over.
         graph: which of the environments with at most so many actions, counted from 0.
     """
-    env = make("Lambda-v0", cells=cells, steps=steps)[0]
+    env = Lambda(cells=cells, steps=steps)
     params = _environment(cells, actions, graph)
 
     def levels(count: int, seed: int) -> Levels:

@@ -14,11 +14,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxdiff.birds import flight, kinds, physics, shots
-from jaxdiff.birds.contact import DT, STEPS, step
+from jaxdiff.birds.contact import DT, STEPS, Contact, step
 from jaxdiff.birds.settling import ROUNDS, Pile, settling_round
+from jaxdiff.birds.world import State
 
 if TYPE_CHECKING:
-    from jaxdiff.birds.world import Birds, Params, State
+    from jaxdiff.birds.world import Birds, Params
 
 FALL_FRAMES = 5  # of a round of settling
 
@@ -32,6 +33,7 @@ class Film:
         x, y, life: of the things, float32 [F, N].
         hits: where the bird did damage, float32 [hits, 2].
         landed: frame of the first contact.
+        after: the state that the shot leaves, as `step_env` does.
     """
 
     bird: np.ndarray
@@ -40,6 +42,7 @@ class Film:
     life: np.ndarray
     hits: np.ndarray
     landed: int
+    after: State
 
 
 def film(env: Birds, params: Params, state: State, action: Any) -> Film:
@@ -59,7 +62,7 @@ def film(env: Birds, params: Params, state: State, action: Any) -> Film:
     t = (moments - times[part])[:, None]
     path = places[part] + speeds[part] * t + pulls[part] * t**2 / 2
     bird, x, life, moving, sliding = contacts
-    last = int(np.flatnonzero(moving | sliding).max()) + 2 if (moving | sliding).any() else 1
+    last = int(np.flatnonzero(moving | sliding).max()) + 1 if (moving | sliding).any() else 0
     bird, x, life = bird[: last + 1], x[: last + 1], life[: last + 1]
     hurt = np.flatnonzero((life[1:] < life[:-1]).any(axis=1) & moving[:last]) + 1
     y0 = np.asarray(state.y)
@@ -77,7 +80,8 @@ def film(env: Birds, params: Params, state: State, action: Any) -> Film:
         frames.append((away, np.broadcast_to(now[0], y.shape), y, np.broadcast_to(now[2], y.shape)))
         before = now
     columns = [np.concatenate([f[i] for f in frames]).astype(np.float32) for i in range(4)]
-    return Film(columns[0], columns[1], columns[2], columns[3], bird[hurt].astype(np.float32), len(path))
+    after = State(*(jnp.asarray(leaf[-1]) for leaf in rounds), jnp.asarray(state.shot) + 1)
+    return Film(columns[0], columns[1], columns[2], columns[3], bird[hurt].astype(np.float32), len(path), after)
 
 
 @partial(jax.jit, static_argnums=0)
@@ -98,11 +102,15 @@ def _record(env: Birds, params: Params, state: State, action: jax.Array) -> Any:
     landed, path = jax.lax.scan(fly, shots.launch(action[None], sling, numbers), None, length=flight.SEGMENTS + 1)
     start = shots.touch_down(pile, landed, jnp.ones((1,), jnp.bool_))
 
-    def touch(now: Any, _: None) -> tuple[Any, Any]:
-        seen = (jnp.stack([now.bird.x, now.bird.y], -1)[0], now.x[0], now.life[0], now.moving[0], now.slider[0] >= 0)
-        return step(bodies, pile.y, now, numbers, thrown.mass, thrown.radius), seen
+    def seen_of(now: Contact) -> Any:
+        return jnp.stack([now.bird.x, now.bird.y], -1)[0], now.x[0], now.life[0], now.moving[0], now.slider[0] >= 0
 
-    after, contacts = jax.lax.scan(touch, start, None, length=STEPS + 2)
+    def touch(now: Contact, _: None) -> tuple[Contact, Any]:
+        new = step(bodies, pile.y, now, numbers, thrown.mass, thrown.radius)
+        return new, seen_of(new)
+
+    after, contacts = jax.lax.scan(touch, start, None, length=STEPS)
+    contacts = jax.tree.map(lambda one, rest: jnp.concatenate([one[None], rest]), seen_of(start), contacts)
 
     def settle(now: Pile, _: None) -> tuple[Pile, Any]:
         new = settling_round(bodies, now, numbers, env.slots.range(kinds.TNT))[0]

@@ -76,7 +76,7 @@ def render(env: Birds, state: State, params: Params, shot: Film | None = None, f
 
 
 def episode(env: Birds, params: Params, actions: Any) -> tuple[list[np.ndarray], State]:
-    """Pictures of a whole episode, in frames of 1/16 of a second, and its last state.
+    """Pictures of a whole episode, 16 a second, and its last state.
 
     Args:
         env: the world.
@@ -88,19 +88,42 @@ def episode(env: Birds, params: Params, actions: Any) -> tuple[list[np.ndarray],
     """
     actions = as_array("actions", actions, "shots of shape [n, 3]", np.float32)
     require(actions.ndim == 2 and actions.shape[1] == 3 and len(actions) > 0, "actions", f"of shape {actions.shape}", "[n, 3]")
-    step = jax.jit(env.step_env)
-    key = jax.random.key(0)
-    _, state = env.reset_env(key, params)
+    _, state = env.reset_env(jax.random.key(0), params)
     pictures = [render(env, state, params)] * 4
-    for action in actions:
+    for action in actions[: int((np.asarray(params.level.birds) >= 0).sum())]:
         shot = film(env, params, state, action)
-        frames = range(0, len(shot.bird), 2)
-        pictures += [render(env, state, params, shot, k) for k in frames]
-        pictures += [render(env, state, params, shot)] * 8
-        _, state, _, ended, _, _ = step(jax.random.clone(key), state, action, params)
-        if bool(ended):
+        pictures += shown(env, params, state, shot)
+        state = shot.after
+        if not int(env.pigs_left(state)):
             break
     return pictures, state
+
+
+def shown(env: Birds, params: Params, state: State, shot: Film) -> list[np.ndarray]:
+    """Pictures of one shot, 16 a second; the last one stays for half a second.
+
+    Args:
+        env: the world.
+        params: one level and its physics.
+        state: before the shot.
+        shot: what happened.
+    """
+    moving = [render(env, state, params, shot, k) for k in range(0, len(shot.bird), 2)]
+    return moving + [render(env, state, params, shot)] * 8
+
+
+def write_png(picture: np.ndarray, path: str | Path) -> Path:
+    """One picture as a file.
+
+    Raises:
+        InputError: a folder that cannot be written.
+    """
+    from PIL import Image
+
+    path = Path(path)
+    with whole(path) as beside:
+        Image.fromarray(picture).save(beside, "PNG")
+    return path
 
 
 def write_gif(pictures: list[np.ndarray], path: str | Path) -> Path:

@@ -80,7 +80,8 @@ def film(env: Birds, params: Params, state: State, action: Any) -> Film:
         frames.append((away, np.broadcast_to(now[0], y.shape), y, np.broadcast_to(now[2], y.shape)))
         before = now
     columns = [np.concatenate([f[i] for f in frames]).astype(np.float32) for i in range(4)]
-    after = State(*(jnp.asarray(leaf[-1]) for leaf in rounds), jnp.asarray(state.shot) + 1)
+    last_x, last_y, last_life = (jnp.asarray(leaf[-1]) for leaf in rounds)
+    after = State(last_x, last_y, last_life, jnp.asarray(state.shot) + 1)
     return Film(columns[0], columns[1], columns[2], columns[3], bird[hurt].astype(np.float32), len(path), after)
 
 

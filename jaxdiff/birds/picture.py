@@ -29,6 +29,9 @@ SKY, HILL, GRASS, EARTH = ("#8fd0f2", "#e9f7fb"), "#b4dcb0", "#6cae45", "#7a5a3a
 FRAMES_A_SECOND = 16
 
 
+_bodies = jax.jit(physics.bodies)
+
+
 def render(env: Birds, state: State, params: Params, shot: Film | None = None, frame: int = -1) -> np.ndarray:
     """A scene; with a shot also its path as dots and stars where it did damage.
 
@@ -55,7 +58,7 @@ def render(env: Birds, state: State, params: Params, shot: Film | None = None, f
     paint = _Paint(ax, float(numbers.appearance) % 1)
     paint.ground(left, right)
     paint.air(numbers, left, right)
-    full = np.asarray(physics.bodies(level, numbers).life)
+    full = np.asarray(_bodies(level, numbers).life)
     wide, high = half_sizes(level)
     for i in np.flatnonzero(life > 0):
         part = 1.0 if np.isinf(full[i]) else float(min(life[i] / full[i], 1))

@@ -68,10 +68,9 @@ def step(bodies: Bodies, y: jax.Array, now: Contact, physics: Physics, mass: jax
     sign = jnp.where(vx < 0, -1, 1).astype(vx.dtype)
     gaps = sign[..., None] * (now.x - bird.x[..., None]) - wide
     meets = (life > 0) & (jnp.abs(bird.y[..., None] - y) < high - SKIN) & (gaps > -2 * SKIN)
-    gaps = jnp.where(meets, gaps, jnp.inf)
-    slot = first(gaps)
+    gap, slot = first(jnp.where(meets, gaps, jnp.inf))
     mine = at(slot, count)
-    gap, inverse, have = pick(gaps, mine), pick(bodies.inverse_mass, mine), pick(life, mine)
+    inverse, have = pick(bodies.inverse_mass, mine), pick(life, mine)
     reach = jnp.abs(vx) * DT
     hit = moving & (gap < reach)
     impulse = jnp.where(hit, (1 + restitution) * jnp.abs(vx) / (1 / mass + inverse), 0)
@@ -91,9 +90,9 @@ def step(bodies: Bodies, y: jax.Array, now: Contact, physics: Physics, mass: jax
     sign = jnp.where(way < 0, -1, 1).astype(vy.dtype)
     gaps = sign[..., None] * (y - bird.y[..., None]) - high
     meets = (life > 0) & (jnp.abs(bird_x[..., None] - now.x) < wide - SKIN) & (gaps > -2 * SKIN)
-    gaps = jnp.where(meets, gaps, jnp.inf)
-    mine = at(first(gaps), count)
-    gap, have = pick(gaps, mine), pick(life, mine)
+    gap, slot = first(jnp.where(meets, gaps, jnp.inf))
+    mine = at(slot, count)
+    have = pick(life, mine)
     floor = jnp.where(sign < 0, bird.y - radius - kinds.GROUND, jnp.inf)
     on_floor = floor <= gap
     gap = jnp.minimum(gap, floor)
@@ -138,10 +137,8 @@ def _slide(bodies: Bodies, y: jax.Array, now: Contact, physics: Physics) -> Cont
     middle, high = pick(y, here), pick(bodies.half_height, here)
     gaps = sign[..., None] * (now.x - x[..., None]) - bodies.half_width - wide[..., None]
     beside = jnp.abs(y - middle[..., None]) < bodies.half_height + high[..., None] - SKIN
-    gaps = jnp.where((now.life > 0) & beside & (gaps > -2 * SKIN) & ~here, gaps, jnp.inf)
-    other = first(gaps)
+    gap, other = first(jnp.where((now.life > 0) & beside & (gaps > -2 * SKIN) & ~here, gaps, jnp.inf))
     there = at(other, count)
-    gap = jnp.maximum(pick(gaps, there), 0)
     brake = 2 * jnp.asarray(physics.friction) * jnp.asarray(physics.gravity)
     square = now.speed * now.speed
     stop = square / brake

@@ -123,6 +123,7 @@ def play_levels(env: Birds, params: Params, actions: Any, threads: int | None = 
         mine = Params(jax.tree.map(lambda leaf: leaf[i], level), jax.tree.map(lambda leaf, many: leaf[i] if many else leaf, numbers, flat))
         return jax.tree.map(np.asarray, play(env, mine, actions[i]))
 
-    with ThreadPoolExecutor(threads or len(os.sched_getaffinity(0))) as pool:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    with ThreadPoolExecutor(threads or cores) as pool:
         done = list(pool.map(one, range(levels)))
     return jax.tree.map(lambda *leaves: np.stack(leaves), *done)

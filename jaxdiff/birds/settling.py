@@ -64,7 +64,7 @@ def _explode(pile: Pile, physics: Physics, tnt: slice) -> tuple[Pile, jax.Array]
     damage = jnp.zeros_like(life)
     for slot in range(tnt.start, tnt.stop):
         broken = (life[..., slot] <= 0) & (life[..., slot] > -jnp.inf)
-        near = 1 - jnp.hypot(x - x[..., slot, None], y - y[..., slot, None]) / jnp.asarray(physics.tnt_radius)
+        near = 1 - jnp.sqrt((x - x[..., slot, None]) ** 2 + (y - y[..., slot, None]) ** 2) / jnp.asarray(physics.tnt_radius)
         damage = damage + jnp.where(broken[..., None], jnp.asarray(physics.tnt_damage) * jnp.maximum(near, 0), 0)
         any_broken = any_broken | broken.any()
     slots = numbers(life.shape[-1])

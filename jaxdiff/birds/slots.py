@@ -33,14 +33,16 @@ def numbers(count: int) -> jax.Array:
     return jnp.arange(count, dtype=jnp.int32)
 
 
-def first(gaps: jax.Array) -> jax.Array:
-    """Slot of the least of float32 gaps, [B, N] -> int32 [B]; what is below 0 counts as 0; the lower slot of two that are as near.
+def first(gaps: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The least of float32 gaps and its slot, [B, N] -> float32 [B], int32 [B]; what is below 0 counts as 0.
 
-    Gaps that differ by less than one part in 2^(23 - bits of N) are as near.
+    The gap is rounded down by at most one part in 2^(23 - bits of N). Of two that are as near it is the lower slot, and slot 0 where all
+    are infinite.
     """
     mask = jnp.int32(2 ** (gaps.shape[-1] - 1).bit_length() - 1)
     bits = jax.lax.bitcast_convert_type(jnp.maximum(gaps, 0), jnp.int32)
-    return ((bits & ~mask) | numbers(gaps.shape[-1])).min(axis=-1) & mask
+    packed = ((bits & ~mask) | numbers(gaps.shape[-1])).min(axis=-1)
+    return jax.lax.bitcast_convert_type(packed & ~mask, jnp.float32), packed & mask
 
 
 def at(slot: jax.Array, count: int) -> jax.Array:

@@ -189,7 +189,7 @@ def _example(shape: Slots) -> Level:
         Thing("BasicSmall", "", 1.8, ground + 0.25),
         Thing("BasicSmall", "", 1.8, ground + 2.15),
         Thing("BasicMedium", "", 5.6, ground + 1.23),
-        Thing("Platform", "", 4.2, ground + 2.5),
+        Thing("Platform", "", 4.2, ground + 2.5, scale_x=2.0, scale_y=0.5),
         Thing("TNT", "", 3.6, ground + 0.33),
     ]
     kept: list[Thing] = []

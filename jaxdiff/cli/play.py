@@ -1,4 +1,4 @@
-"""`jaxdiff play`: a person plays symbolic Alchemy in the terminal, so that people can be measured as agents are."""
+"""`jaxdiff play`: a person plays symbolic Alchemy or the slingshot in the terminal, so that people can be measured as agents are."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import tyro
 
 from jaxdiff.cli import console
-from jaxdiff.core.errors import InputError, require_integer
+from jaxdiff.core.errors import InputError, require, require_integer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,37 +34,49 @@ _SIGNS = ("▲", "■", "●")
 
 @dataclass(frozen=True)
 class Play:
-    """Play symbolic Alchemy: ten trials with one hidden chemistry, 3 stones and 12 potions each.
+    """Play symbolic Alchemy: ten trials with one hidden chemistry, 3 stones and 12 potions each; or a level of the slingshot world.
 
     Potions change stones, and only stones put into the cauldron count; how potions work stays the same for all trials. With --advice the
     ideal observer says after every action what it cost. The log has the form of agents' logs: jaxdiff evaluate alchemy --agent
     me/log.npz measures you as it measures them.
 
+    In birds a shot is its angle in degrees, its pull in percent and the time of the tap in seconds, such as: 45 80 1. Pictures and an
+    animation go to --out.
+
     Try:
         jaxdiff play alchemy --trials 2 --advice --out me
+        jaxdiff play birds --seed 1 --out shots
     """
 
-    world: tyro.conf.Positional[Literal["alchemy"]] = "alchemy"
+    world: tyro.conf.Positional[Literal["alchemy", "birds"]] = "alchemy"
     """Which world."""
+    level: Path | None = None
+    """Birds: a level in the public Science-Birds format, *.xml; a random one if not given."""
     trials: int = 10
     """Trials, 1..10."""
     seed: int = 0
-    """Seed of chemistry and items."""
+    """Seed of chemistry and items, or of the random level."""
     rotation: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """Stones may look rotated."""
     advice: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """Tell the regret after each action (needs the extra planner; a first trial takes seconds)."""
     out: Path | None = None
-    """Folder for the log, log.npz."""
+    """Folder for the log, log.npz; of birds for level.png and episode.gif."""
     json: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
-    """Print score, optimum and regret as one line of JSON, last; all other text goes to standard error."""
+    """Print the result (score, optimum and regret; birds used, pigs left) as one line of JSON, last; other text goes to standard error."""
 
     def run(self) -> int:
         """Do it; returns the exit code."""
+        require_integer("seed", self.seed, 0, 2**32 - 1)
+        if self.world == "birds":
+            from jaxdiff.cli import play_birds
+
+            console.refuse_unused(self, ("world", "level", "seed", "out", "json"), "in birds")
+            return play_birds.run(self.level, self.seed, self.out, self.json)
         from jaxdiff.studies import reference_agents as study
 
+        require(self.level is None, "level", str(self.level), "a level of birds only")
         require_integer("trials", self.trials, 1, 10)
-        require_integer("seed", self.seed, 0, 2**32 - 1)
         folder = console.output_folder(self.out)
         if folder is not None and (folder / "log.npz").exists():
             raise InputError("out", str(folder), "a folder without a log.npz")

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import jaxdiff
-from jaxdiff.birds import levels, novelties, physics
+from jaxdiff.birds import levels, novelties, physics, picture
+from jaxdiff.birds.film import film
 from jaxdiff.birds.play import play, play_levels
 from jaxdiff.birds.world import Birds, Params
 from jaxdiff.core import autoreset
@@ -20,8 +21,7 @@ SMALL = {"blocks": 6, "pigs": 3, "platforms": 1, "tnt": 1, "birds": 3}
 
 @pytest.fixture(scope="module")
 def world():
-    env, params = jaxdiff.make("Birds-v0", **SMALL)
-    return env, params, jax.jit(env.reset), jax.jit(env.step)
+    return jaxdiff.make("Birds-v0", **SMALL)
 
 
 @pytest.fixture(scope="module")
@@ -29,71 +29,69 @@ def actions():
     return np.random.default_rng(0).uniform(size=(200, 3, 3)).astype(np.float32)
 
 
-def test_protocol(world, actions):
-    env, params, reset, step = world
-    obs, state = reset(jax.random.key(0), params)
+def test_observations_say_what_there_is(world):
+    env, params = world
+    obs, state = env.reset(jax.random.key(0), params)
     entries = env.observation_entries(params)
     assert obs.shape == env.observation_space(params).shape == (len(entries),)
     assert bool(env.observation_space(params).contains(obs))
     assert env.action_space(params).shape == (3,)
     named = dict(zip(entries, np.asarray(obs).tolist(), strict=True))
     assert named["pig 0: 1 if it is there, else 0"] == 1
+    assert named["pig 0: part of its life that is left"] == 1
     assert named["block 5: 1 if it is there, else 0"] == 0
-    assert (named["birds left"], named["x of the slingshot"]) == (3, -8)
-    total, done = 0.0, False
-    for k in range(3):
-        assert not done
-        after = step(jax.random.key(k), state, actions[0, k], params)
-        chex.assert_trees_all_equal_shapes_and_dtypes((obs, state), after[:2])
-        obs, state, reward, terminated, truncated, info = after
-        total, done = total + float(reward), bool(terminated)
-        assert not bool(truncated)
-        assert info["final_observation"].shape == obs.shape
-        if done:
-            break
-    assert done
-    assert 0 <= total <= 1
-    assert int(state.shot) == 0, "a new episode has begun"
+    assert named["platform 0: half width"] == pytest.approx(0.62)
+    assert (named["birds left"], named["x of the slingshot"], named["1 if the next bird is a BirdRed"]) == (3, -8, 1)
+    stepped = jax.eval_shape(env.step, jax.random.key(1), state, jnp.zeros((3,), jnp.float32), params)
+    assert jax.tree.map(lambda v: (v.shape, v.dtype), stepped[:2]) == jax.tree.map(lambda v: (v.shape, v.dtype), (obs, state))
     assert jaxdiff.make("Birds-v0", **SMALL)[0] == env
     assert hash(jaxdiff.make("Birds-v0", **SMALL)[0]) == hash(env)
 
 
+@pytest.mark.slow
 def test_episodes_are_the_steps(world, actions):
-    """`play` gives what stepping gives: passed, birds used, pigs left, and the rewards add up."""
-    env, params, _, _ = world
+    """`play` gives what stepping with auto-reset gives: passed, birds used, pigs left, and the rewards add up."""
+    env, params = world
     outcome = jax.tree.map(np.asarray, play(env, params, actions))
-    keys = jax.random.split(jax.random.key(0), 200)
-    _, batch = autoreset.reset_batch(env, keys, params)
-    step = jax.jit(
-        lambda state, action: autoreset.step_batch(env, jax.random.split(jax.random.key(1), 200), state, action, params, mode="disabled")
-    )
-    total, used = np.zeros(200), np.full(200, 3)
+    count = len(actions)
+    fresh, batch = autoreset.reset_batch(env, jax.random.split(jax.random.key(0), count), params)
+    keys = jax.random.split(jax.random.key(1), 3)
+    step = jax.jit(lambda key, state, action: autoreset.step_batch(env, key, state, action, params))
+    total, used, left, done = np.zeros(count), np.zeros(count, int), np.zeros(count, int), np.zeros(count, bool)
     for k in range(3):
-        _, batch, reward, terminated, _, info = step(batch, actions[:, k])
-        total += np.asarray(reward)
-        used = np.where(np.asarray(terminated), np.minimum(used, k + 1), used)
-    np.testing.assert_array_equal(outcome.pigs_left, info["pigs_left"])
-    np.testing.assert_array_equal(outcome.passed, info["passed"])
+        obs, batch, reward, terminated, truncated, info = step(keys[k], batch, actions[:, k])
+        total, used = total + np.where(done, 0, reward), used + ~done
+        left = np.where(done, left, info["pigs_left"])
+        done |= np.asarray(terminated)
+        assert not np.asarray(truncated).any()
+        np.testing.assert_array_equal(obs[terminated], fresh[terminated])
+    assert done.all()
+    np.testing.assert_array_equal(outcome.pigs_left, left)
+    np.testing.assert_array_equal(outcome.passed, left == 0)
     np.testing.assert_array_equal(outcome.birds, used)
     np.testing.assert_allclose(total, (3 - outcome.pigs_left) / 3, atol=1e-6)
     assert 0 < outcome.passed.mean() < 1
 
 
+@pytest.mark.slow
 def test_batches_chunks_and_levels_agree(world, actions):
-    env, params, _, _ = world
+    env, params = world
     one = play(env, params, actions)
-    many = play_levels(env, jax.tree.map(lambda v: np.stack([v, v]), params), np.stack([actions, actions[::-1]]))
-    vmapped = jax.vmap(lambda a: play(env, params, a))(jnp.stack([actions, actions[::-1]]))
-    long = play(env, params, np.concatenate([actions] * 6))
+    both = np.stack([actions, actions[::-1]])
+    two = jax.tree.map(lambda v: np.stack([v, v]), params)
+    many = play_levels(env, two, both)
+    shared = play_levels(env, Params(two.level, params.physics), both, threads=1)
+    long = jax.vmap(lambda p, a: play(env, p, a))(two, jnp.concatenate([both] * 3, axis=1))  # more than a chunk
     for name in ("passed", "birds", "pigs_left"):
         want = np.asarray(getattr(one, name))
-        np.testing.assert_array_equal(getattr(many, name), np.stack([want, want[::-1]]))
-        np.testing.assert_array_equal(getattr(vmapped, name), np.stack([want, want[::-1]]))
-        np.testing.assert_array_equal(getattr(long, name), np.concatenate([want] * 6))
+        want = np.stack([want, want[::-1]])
+        np.testing.assert_array_equal(getattr(many, name), want)
+        np.testing.assert_array_equal(getattr(shared, name), want)
+        np.testing.assert_array_equal(getattr(long, name), np.concatenate([want] * 3, axis=1))
 
 
 def test_novelties_change_what_they_say_under_one_compilation(world, actions):
-    env, params, _, _ = world
+    env, params = world
     before = jax.tree.map(np.asarray, play(env, params, actions))
     traces = play._cache_size()
     found = {}
@@ -115,8 +113,35 @@ def test_novelties_change_what_they_say_under_one_compilation(world, actions):
         chex.assert_trees_all_equal(jax.tree.map(lambda v: v[1], novelty(env, batch)[1]), novelty(env, params)[1])
 
 
+@pytest.mark.slow
+def test_films_end_as_episodes_do(world, actions, tmp_path):
+    env, params = world
+    outcome = play(env, params, actions)
+    for lane in (0, 1, int(np.argmax(outcome.passed))):
+        _, state = env.reset(jax.random.key(0), params)
+        for action in actions[lane, : int(outcome.birds[lane])]:
+            before, shot = state, film(env, params, state, action)
+            np.testing.assert_allclose(shot.bird[0], params.level.sling)
+            assert (np.diff(shot.bird[: shot.landed, 0]) > 0).all()
+            assert shot.bird.shape == (*shot.x.shape[:1], 2)
+            assert shot.x.shape == shot.y.shape == shot.life.shape
+            state = shot.after
+        assert int(env.pigs_left(state)) == int(outcome.pigs_left[lane])
+        assert int(state.shot) == int(outcome.birds[lane])
+    pictures = picture.shown(env, params, before, shot)
+    assert len(pictures) == len(range(0, len(shot.bird), 2)) + 8
+    assert not np.array_equal(pictures[0], pictures[-1])
+    assert picture.write_gif(pictures[::8], tmp_path / "shot.gif").read_bytes()[:6] == b"GIF89a"
+    assert picture.write_png(pictures[-1], tmp_path / "last.png").read_bytes()[1:4] == b"PNG"
+    for wrong in (np.zeros((0, 3)), np.zeros(3), "up"):
+        with pytest.raises(InputError, match="actions is"):
+            picture.episode(env, params, wrong)
+    with pytest.raises(InputError, match="pictures is"):
+        picture.write_gif([], tmp_path / "none.gif")
+
+
 def test_fewer_pigs_die_the_more_they_bear(world, actions):
-    env, params, _, _ = world
+    env, params = world
     rate = [play(env, novelties.pig_life(f)(env, params)[1], actions).passed.mean() for f in (0.1, 0.5, 1.0, 2.0, 10.0)]
     assert all(a >= b for a, b in itertools.pairwise(rate))
     assert rate[0] > rate[2] > rate[4]

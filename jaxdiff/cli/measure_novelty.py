@@ -29,6 +29,7 @@ class MeasureNovelty:
     Try:
         jaxdiff measure novelty --before SAECA-v0,width=9,rule=110 --after SAECA-v0,width=9,rule=30 --steps 4
         jaxdiff measure novelty --before Alchemy-v0,trials=1,random_maps=False --after Alchemy-v0,trials=1,random_maps=False,bottlenecks=3
+        jaxdiff measure novelty --before Birds-v0,level=mine.xml --after Birds-v0,level=mine.xml,physics.gravity=19.62 --steps 3
         jaxdiff measure novelty --before old.npz --after new.npz --largest 1
     """
 

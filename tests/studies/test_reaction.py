@@ -231,6 +231,15 @@ def test_two_worlds_from_texts():
     assert domain.coordinates(tried.actions[0]).shape == (10, 2, 2)
 
 
+def test_no_solution_has_coordinates_too():
+    before = pair.world("SAECA-v0,width=9,rule=0")
+    domain = pair.domain(before, before, 2, target=100.0)
+    levels = domain.levels(1, 0)
+    found = protocol.solutions(domain, domain.attempt(levels, jax.random.key(0), 10))[0]
+    assert found.actions.shape == (0, 2, 2)
+    assert novelty.difficulty(found, found, domain.metric).undetermined
+
+
 def test_solutions_from_files(tmp_path):
     path = tmp_path / "a.npz"
     np.savez(path, actions=np.zeros((2, 3, 1)), length=[1, 3], tried=5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxdiff.birds import levels
+from jaxdiff.birds.world import Birds
 from jaxdiff.core.adapters import flat
 from jaxdiff.core.environment import Environment
 from jaxdiff.core.errors import InputError, require, require_integer
@@ -46,7 +49,7 @@ def domain(before: World, after: World, steps: int, share: float = 0.2, target: 
     there = after[0].action_space(after[1])
     require(space == there, "after", f"a world with actions {there}", f"the actions of the world before, {space}")
 
-    def levels(count: int, seed: int) -> Levels:
+    def starts(count: int, seed: int) -> Levels:
         keys = jax.random.split(jax.random.key(seed), count)
         goal = np.full(count, np.nan if target is None else target, np.float32)
         return Levels(before[0], stacked([before[1]] * count), keys, goal)
@@ -63,7 +66,7 @@ def domain(before: World, after: World, steps: int, share: float = 0.2, target: 
     if number is not None and number**steps <= MOST_LISTED:
         every = np.asarray(flat.action(space, jnp.asarray(plans.every(space, steps))))
     return Domain(
-        "pair", about, levels, (change,), NULL, metric, steps, partial(_draw, space, steps), partial(_vectors, space),
+        "pair", about, starts, (change,), NULL, metric, steps, partial(_draw, space, steps), partial(_vectors, space),
         share if target is None else None, every=every,
     )  # fmt: skip
 
@@ -74,11 +77,13 @@ def _draw(space: Space, steps: int, key: jax.Array, shape: tuple[int, int]) -> j
 
 
 def _vectors(space: Space, actions: np.ndarray) -> np.ndarray:
-    return np.asarray(actions, np.float32).reshape(*actions.shape[: actions.ndim - len(space.shape)], -1)
+    return np.asarray(actions, np.float32).reshape(*actions.shape[: actions.ndim - len(space.shape)], math.prod(space.shape))
 
 
 def world(text: str) -> World:
     """A world from a text such as "SAECA-v0,width=9,rule=110": a registered name, then fields of the world or of its parameters.
+
+    Of Birds-v0 a level may be a file in the public format: "Birds-v0,level=mine.xml,physics.gravity=19.62".
 
     Raises:
         InputError: unknown names, or values that do not fit.
@@ -96,7 +101,9 @@ def world(text: str) -> World:
     of_world = {f.name for f in fields(plain)}  # pyright: ignore[reportArgumentType]
     env, params = make(name, **{field: value for field, value in pairs if field in of_world})
     for field, value in pairs:
-        if field not in of_world:
+        if field == "level" and isinstance(env, Birds):
+            params = replace(params, level=levels.padded(levels.read(str(value)), env.slots))
+        elif field not in of_world:
             params = _set(params, field, value, f"{', '.join(sorted(of_world))}; {', '.join(_names(params))}")
     return env, params
 

@@ -2,8 +2,8 @@
 
     python bench/kill_resume.py [KILLS]
 
-Each round starts the command as a user would and kills it (SIGKILL) after a random time within what an undisturbed run takes; then a
-last run finishes. Stores are compared file by file.
+Each round starts the command as a user would and kills it (SIGKILL) after a random time between the first result that an undisturbed run
+writes and its end; then a last run finishes. Stores are compared file by file.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ import harness
 from harness import Table
 
 GRID = [
-    *("--rules", "all", "--strategies", "fresh", "chained", "random_walk", "--policies", "600", "--populations", "2"),
-    *("--steps", "100", "--walk-steps", "20", "--chunk", "8192", "--no-items"),  # kills shall hit the store, not the tables made of it
+    *("--rules", "all", "--strategies", "fresh", "chained", "random_walk", "--policies", "2000", "--populations", "8"),
+    *("--steps", "300", "--walk-steps", "20", "--chunk", "8192", "--no-items"),  # kills shall hit the store, not the tables made of it
 ]
 
 
@@ -41,8 +41,9 @@ def contents(store: Path) -> dict[str, str]:
 
 
 def chunks(store: Path) -> set[Path]:
-    """Chunks of results that are there."""
-    return {f for f in store.rglob("*") if f.is_file() and "c" in f.relative_to(store).parts and f.suffix != ".partial"}
+    """Chunks of results that are there; arrays of one axis only name rules, strategies and seeds, and are written first."""
+    parts = {f: f.relative_to(store).parts for f in store.rglob("*") if f.is_file() and f.suffix != ".partial"}
+    return {f for f, names in parts.items() if "c" in names and len(names) - names.index("c") > 2 and names[0] != "program"}
 
 
 def main(kills: int) -> None:
@@ -55,18 +56,22 @@ def main(kills: int) -> None:
         start(folder / "undisturbed.zarr").communicate()
         (folder / "undisturbed.zarr").rename(folder / "first.zarr")
         begin = time.perf_counter()
-        said = start(folder / "undisturbed.zarr").communicate()[1]
+        child, first = start(folder / "undisturbed.zarr"), 0.0
+        while child.poll() is None:
+            time.sleep(0.02)
+            if not first and chunks(folder / "undisturbed.zarr"):
+                first = time.perf_counter() - begin
         seconds = time.perf_counter() - begin
+        said = child.communicate()[1]
         undisturbed = contents(folder / "undisturbed.zarr")
-        print(f"undisturbed: {seconds:.1f} s, {len(undisturbed)} files. {said.splitlines()[-2]}")
+        print(f"undisturbed: first result after {first:.1f} of {seconds:.1f} s, {len(undisturbed)} files. {said.splitlines()[-2]}")
         store = folder / "killed.zarr"
-        # Most of a run is its start; moments are drawn from there on, so that most kills hit the work.
         done = 0
         while done < kills:
             stamps = {f: f.stat().st_mtime_ns for f in chunks(store)} if store.exists() else {}
             child = start(store)
             begin = time.perf_counter()
-            wait = draw.uniform(0.25, 0.75) * seconds
+            wait = draw.uniform(0.95 * first, seconds)
             try:
                 child.wait(wait)
             except subprocess.TimeoutExpired:

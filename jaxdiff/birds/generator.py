@@ -7,6 +7,8 @@ novelty, between one and a given part of so many random action sequences pass it
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,18 +62,19 @@ def generated(seed: int, count: int, shape: Slots | None = None, *, tries: int =
     require(0 < easiest <= 1, "easiest", easiest, "above 0 and at most 1")
     shape = Slots() if shape is None else shape
     env = Birds(*shape.counts, shape.birds)
-    kept: list[tuple[Level, np.ndarray, float]] = []
-    for number in range(count):
+
+    def one(number: int) -> tuple[Level, np.ndarray, float]:
         rng = np.random.default_rng([seed, number])
         for _ in range(MOST_CANDIDATES):
             level = candidate(rng, shape)
             actions = rng.uniform(size=(tries, env.birds, 3)).astype(np.float32)
             passed = np.asarray(play(env, Params(level, physics.default()), actions).passed)
             if 0 < passed.mean() <= easiest:
-                kept.append((level, actions[int(np.argmax(passed))], float(passed.mean())))
-                break
-        else:
-            raise InputError("shape", shape, f"slots for levels that {tries} random sequences can solve")
+                return level, actions[int(np.argmax(passed))], float(passed.mean())
+        raise InputError("shape", shape, f"slots for levels that {tries} random sequences can solve")
+
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        kept = list(pool.map(one, range(count)))
     return Generated(stack([k[0] for k in kept], shape), np.stack([k[1] for k in kept]), np.array([k[2] for k in kept], np.float32))
 
 

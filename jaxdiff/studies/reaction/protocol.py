@@ -49,7 +49,7 @@ class Settings:
     random_agents: int = 50
     episodes: int = 100
     agent_levels: int = 1000
-    tries: int = 500
+    tries: int = 200
     training: Training = field(default_factory=Training)
     chunk: int = 10
     seed: int = 0
@@ -87,7 +87,9 @@ def run(domain: Domain, settings: Settings, progress: Progress = lambda what, do
 
     def team() -> agents.Team:
         if not known:
+            progress(f"{domain.name}: training", 0, 1)
             known.append(agents.team(domain, settings.agent_levels, settings.seed, settings.training, settings.tries))
+            progress(f"{domain.name}: training", 1, 1)
         return known[0]
 
     base = keep(f"{domain.name} before", about, lambda: {"passed": team().passed, "learned": team().learned})
@@ -115,7 +117,8 @@ def run(domain: Domain, settings: Settings, progress: Progress = lambda what, do
 def _distances(domain: Domain, settings: Settings, progress: Progress, keep: Keep) -> dict[str, np.ndarray]:
     """Everything about solutions, chunk by chunk of levels."""
     parts = []
-    about = {"domain": domain.name, "about": domain.about, **{k: v for k, v in asdict(settings).items() if "agent_" not in k}}
+    names = ("levels", "random_agents", "episodes", "chunk", "seed")
+    about = {"domain": domain.name, "about": domain.about, **{name: getattr(settings, name) for name in names}}
     for start in range(0, settings.levels, settings.chunk):
         progress(f"{domain.name}: distances", start, settings.levels)
         name = f"{domain.name} distances from {start}"

@@ -29,6 +29,7 @@ class Measure:
         jaxdiff measure saeca --rules 184 110 122 164 --strategy chained --policies 2000 --steps 300 --out results
         jaxdiff measure --load results/measurement.zarr.zip
         jaxdiff measure saeca --census 10 --out whole
+        jaxdiff measure novelty --help
     """
 
     world: tyro.conf.Positional[str] = "saeca"

@@ -139,7 +139,8 @@ def write_gif(pictures: list[np.ndarray], path: str | Path) -> Path:
 
     require(len(pictures) > 0, "pictures", "empty", "at least one picture")
     path = Path(path)
-    frames = [Image.fromarray(p).quantize(96) for p in pictures]
+    # By coverage of colours: by number of pixels the sky would take them all and leave no yellow for a small bird.
+    frames = [Image.fromarray(p).quantize(192, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE) for p in pictures]
     with whole(path) as beside:
         frames[0].save(beside, "GIF", save_all=True, append_images=frames[1:], duration=1000 // FRAMES_A_SECOND, loop=0)
     return path

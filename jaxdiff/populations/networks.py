@@ -1,7 +1,8 @@
 """Networks whose weights are drawn at random and never trained.
 
-As in Oller, Glasmachers and Cuccu (2020), "Analyzing Reinforcement Learning Benchmarks with Random Weight Guessing". Hidden units are tanh, the output layer is linear. Of integers the action with the highest output is taken, of each entry of its own; a
-real action is tanh of its output on the range of the space (as published), or the output itself where the space has no bounds.
+As in Oller, Glasmachers and Cuccu (2020), "Analyzing Reinforcement Learning Benchmarks with Random Weight Guessing". Hidden units are
+tanh, the output layer is linear. Of integers the action with the highest output is taken, of each entry of its own; a real action is
+tanh of its output on the range of the space (as published), or the output itself where the space has no bounds.
 Axes: P policies, D features of an observation.
 """
 

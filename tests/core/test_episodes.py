@@ -56,7 +56,7 @@ ENV, PARAMS = Walk(), np.float32(1)
 
 
 def play(population, env=ENV, **options):
-    options = {"episodes": 6, "steps": 15, "lanes": 8, **options}
+    options = {"episodes": 24, "steps": 15, "lanes": 20, **options}
     out = episodes.play(env, PARAMS, population.act, population.params, jax.random.key(5), **options)
     return episodes.Episodes(*map(np.asarray, out))
 
@@ -90,10 +90,10 @@ def test_endings(played):
     assert set(played.endings[bounded]) <= {episodes.BOUNDED, episodes.TRUNCATED}
 
 
+@pytest.mark.slow
 def test_neither_lanes_nor_chunks_matter(constants, played):
-    for lanes in (1, 5):
-        again = play(constants, lanes=lanes)
-        assert all(np.array_equal(a, b) for a, b in zip(again, played, strict=True))
+    again = play(constants, lanes=5)
+    assert all(np.array_equal(a, b) for a, b in zip(again, played, strict=True))
     random = actions.random_actions(Discrete(3), 4)
     whole = play(random)
     parts = [play(random.take(slice(i, i + 2)), first=i) for i in (0, 2)]

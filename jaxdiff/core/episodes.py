@@ -126,17 +126,24 @@ def _play(
     total = jax.tree.leaves(policies)[0].shape[0] * episodes
     items = count * np.int32(episodes)
 
-    def start(item: jax.Array) -> tuple[Any, ...]:
-        """Policy, its number, keys, first observation and state of an episode; past the end of the queue, of the last one."""
+    def parts(item: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Policy and episode of an item of the queue, int32 []; past its end, of the last one."""
         item = jnp.minimum(item, jnp.maximum(items, 1) - 1)
-        policy, episode = item // episodes, (item % episodes).astype(jnp.uint32)
-        world = jax.random.fold_in(key_world, episode)
-        luck = jax.random.fold_in(jax.random.fold_in(key_policy, first + policy.astype(jnp.uint32)), episode)
-        obs, state = env.reset_env(jax.random.fold_in(world, np.uint32(0)), params)
-        return jax.tree.map(lambda x: x[policy], policies), world, luck, obs, state
+        return item // episodes, item % episodes
 
-    def step(lane: tuple[Any, ...], progress: tuple[jax.Array, ...]) -> Any:
-        policy, world, luck, obs, state = lane
+    def keys(item: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """The instance's key, and that of the policy's own luck in it."""
+        policy, episode = (x.astype(jnp.uint32) for x in parts(item))
+        luck = jax.random.fold_in(jax.random.fold_in(key_policy, first + policy), episode)
+        return jax.random.fold_in(key_world, episode), luck
+
+    def start(item: jax.Array) -> tuple[Any, Any, Any]:
+        """Policy, first observation and state."""
+        policy = jax.tree.map(lambda x: x[parts(item)[0]], policies)
+        return policy, *env.reset_env(jax.random.fold_in(keys(item)[0], np.uint32(0)), params)
+
+    def step(lane: tuple[Any, Any, Any], progress: tuple[jax.Array, ...], world: jax.Array, luck: jax.Array) -> Any:
+        policy, obs, state = lane
         time, gained, done, ending, broken = progress
         # A key is made only where somebody uses it: XLA drops what a deterministic world or policy does not read.
         number = time.astype(jnp.uint32)
@@ -147,38 +154,39 @@ def _play(
         broken = jnp.where(live & (broken < 0) & ~jnp.isfinite(reward), time, broken)
         gained = gained + jnp.where(live, reward, jnp.float32(0))
         time = time + live.astype(jnp.int32)
-        bounded = time >= steps
         now = jnp.where(terminated, TERMINATED, jnp.where(truncated, TRUNCATED, BOUNDED)).astype(jnp.int8)
         ending = jnp.where(live, now, ending)
-        return (policy, world, luck, obs, state), (time, gained, done | terminated | truncated | bounded, ending, broken)
-
-    def block(lanes_now: Any, progress: Any) -> Any:
-        def body(carry: Any, _: None) -> tuple[Any, None]:
-            return jax.vmap(step)(*carry), None
-
-        return jax.lax.scan(body, (lanes_now, progress), None, length=BLOCK)[0]
-
-    def fresh(item: jax.Array) -> tuple[jax.Array, ...]:
-        zero = jnp.zeros(item.shape, jnp.int32)
-        return zero, jnp.zeros(item.shape, jnp.float32), item >= items, zero.astype(jnp.int8), zero - 1
+        return (policy, obs, state), (time, gained, done | terminated | truncated | (time >= steps), ending, broken)
 
     def body(carry: tuple[Any, ...]) -> tuple[Any, ...]:
-        item, queue, lanes_now, progress, results = carry
-        lanes_now, progress = block(lanes_now, progress)
+        item, queue, lane, progress, results = carry
+        done = progress[2]
+        item = jnp.minimum(jnp.where(done, queue + jnp.cumsum(done, dtype=jnp.int32) - 1, item), items)
+        queue = jnp.minimum(queue + done.sum(dtype=jnp.int32), items)
+        lane = select(done, jax.vmap(start)(item), lane)
+        zero = jnp.zeros(item.shape, jnp.int32)
+        none = (zero, zero.astype(jnp.float32), item >= items, zero.astype(jnp.int8), zero - 1)
+        progress = select(done, none, progress)
+        world, luck = jax.vmap(keys)(item)
+
+        def one(now: tuple[Any, Any], _: None) -> tuple[Any, None]:
+            return jax.vmap(step)(*now, world, luck), None
+
+        (lane, progress), _ = jax.lax.scan(one, (lane, progress), None, length=BLOCK)
         time, gained, done, ending, broken = progress
-        ended = done & (item < items)
-        place = jnp.where(ended, item, total)
+        place = jnp.where(done & (item < items), item, total)
         values = (gained, time, ending, broken)
         results = tuple(r.at[place].set(v, mode="drop") for r, v in zip(results, values, strict=True))
-        item_next = jnp.where(done, queue + jnp.cumsum(done, dtype=jnp.int32) - 1, item)
-        queue = queue + done.sum(dtype=jnp.int32)
-        lanes_now = select(done, jax.vmap(start)(item_next), lanes_now)
-        progress = select(done, fresh(item_next), progress)
-        return jnp.minimum(item_next, items), jnp.minimum(queue, items), lanes_now, progress, results
+        return item, queue, lane, progress, results
 
-    item = jnp.arange(lanes, dtype=jnp.int32)
-    empty = fresh(jnp.zeros((total,), jnp.int32))
-    results = (empty[1], empty[0], empty[3], empty[4])
-    carry = (jnp.minimum(item, items), jnp.minimum(np.int32(lanes), items), jax.vmap(start)(item), fresh(item), results)
-    results = jax.lax.while_loop(lambda c: (c[0] < items).any(), body, carry)[4]
+    def empty(size: int) -> tuple[jax.Array, ...]:
+        zero = jnp.zeros((size,), jnp.int32)
+        return zero, zero.astype(jnp.float32), zero == 0, zero.astype(jnp.int8), zero - 1
+
+    # All lanes begin as if their episodes had just ended.
+    item = jnp.full((lanes,), items, jnp.int32)
+    lane = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(jax.vmap(start), item))
+    time, gained, _, ending, broken = empty(total)
+    carry = (item, jnp.int32(0), lane, empty(lanes), (gained, time, ending, broken))
+    results = jax.lax.while_loop(lambda c: (c[1] < items) | ((c[0] < items) & ~c[3][2]).any(), body, carry)[4]
     return tuple(r.reshape(-1, episodes) for r in results)

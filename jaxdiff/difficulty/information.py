@@ -126,7 +126,7 @@ def pic(bins: np.ndarray, weights: np.ndarray | None = None, corrected: bool = F
     place = (np.arange(len(bins))[:, None] * number + bins).reshape(-1)
     counts = np.bincount(place, np.broadcast_to(w, bins.shape).reshape(-1), len(bins) * number).reshape(len(bins), number)
     all_of_them = counts.sum(0)
-    total, conditional = _entropy(all_of_them[None], corrected)[0], _entropy(counts, corrected).mean()
+    total, conditional = entropy(all_of_them[None], corrected)[0], entropy(counts, corrected).mean()
     return max(float(total - conditional), 0.0) if corrected else float(total - conditional)
 
 
@@ -144,7 +144,7 @@ def poic(returns: Any, temperature: float, weights: np.ndarray | None = None) ->
     r = checked(returns)
     require(temperature > 0, "temperature", temperature, "a positive number")
     optimal = np.average(np.exp((r - r.max()) / temperature), axis=1, weights=weights)
-    return float(_binary_entropy(optimal.mean()) - _binary_entropy(optimal).mean())
+    return float(binary_entropy(optimal.mean()) - binary_entropy(optimal).mean())
 
 
 def best_temperature(returns: Any, points: int = 41) -> float:
@@ -180,15 +180,16 @@ def checked(returns: Any) -> np.ndarray:
     return r
 
 
-def _entropy(counts: np.ndarray, corrected: bool) -> np.ndarray:
-    """Entropies in bits of counts [n, K]."""
+def entropy(counts: np.ndarray, corrected: bool) -> np.ndarray:
+    """Entropies in bits of counts [n, K], float64 [n]; see `pic` for the correction."""
     total = counts.sum(1, keepdims=True)
     share = counts / total
     plain = -(share * np.log2(np.where(share > 0, share, 1.0))).sum(1)
     return plain + ((counts > 0).sum(1) - 1) / (2 * total[:, 0] * np.log(2)) if corrected else plain
 
 
-def _binary_entropy(p: np.ndarray) -> np.ndarray:
+def binary_entropy(p: np.ndarray) -> np.ndarray:
+    """Entropies in bits of tosses of coins with probabilities p [...], float64 [...]."""
     p = np.clip(p, 0.0, 1.0)
     inside = (p > 0) & (p < 1)
     q = np.where(inside, p, 0.5)

@@ -21,11 +21,9 @@ from jaxdiff.society.learners import LEARNERS, Rates
 from jaxdiff.society.scenarios import SIX, THREE, Curves, Scenario
 from jaxdiff.society.sessions import Others, Ties
 from jaxdiff.society.world import Params
+from jaxdiff.sweep.pieces import Keep, Piece, forget
 
 Progress = Callable[[str, int, int], None]
-Piece = Mapping[str, np.ndarray]
-# (name of a piece, what it depends on, how it is made) -> the piece, made or remembered.
-Keep = Callable[[str, Mapping[str, Any], Callable[[], Piece]], Piece]
 GRID: Mapping[str, tuple[float, ...]] = {
     "alpha": (0.05, 0.2, 0.4),
     "gamma": (0.35, 0.7, 0.9),
@@ -129,11 +127,6 @@ def society_scenarios(settings: Settings) -> dict[str, Scenario]:
 
 # What other readings are run on: where learners matter.
 OTHER = ("isolated_q_learning", "three_competitive", "three_cooperative", "teams")
-
-
-def forget(name: str, about: Mapping[str, Any], make: Callable[[], Piece]) -> Piece:
-    """Keeps nothing: every piece is made."""
-    return make()
 
 
 def run(settings: Settings, progress: Progress | None = None, keep: Keep = forget) -> Results:

@@ -13,15 +13,19 @@ from jaxdiff.cli.doctor import Doctor
 from jaxdiff.cli.evaluate import Evaluate
 from jaxdiff.cli.export import Export
 from jaxdiff.cli.list import List
-from jaxdiff.cli.measure import Measure
+from jaxdiff.cli.measure import WORLDS, Measure
+from jaxdiff.cli.measure_any import Compare, MeasureAny
 from jaxdiff.cli.play import Play
 from jaxdiff.cli.reproduce import Reproduce
 from jaxdiff.cli.sweep import Sweep
 from jaxdiff.core.errors import InputError
+from jaxdiff.core.registry import registered
 
 ABOUT = "How hard is an environment, for whom, and why? Start with: jaxdiff measure saeca --rules 184 110 122 164 --out results"
 Command = (
     Annotated[Measure, tyro.conf.subcommand("measure")]
+    | Annotated[MeasureAny, tyro.conf.subcommand("measure-any")]
+    | Annotated[Compare, tyro.conf.subcommand("compare")]
     | Annotated[Sweep, tyro.conf.subcommand("sweep")]
     | Annotated[Reproduce, tyro.conf.subcommand("reproduce")]
     | Annotated[Evaluate, tyro.conf.subcommand("evaluate")]
@@ -30,6 +34,11 @@ Command = (
     | Annotated[List, tyro.conf.subcommand("list")]
     | Annotated[Doctor, tyro.conf.subcommand("doctor")]
 )
+
+
+def _is_another_world(word: str) -> bool:
+    """Whether a word behind "measure" names a world other than those that `Measure` knows: one with a colon, or a registered one."""
+    return word not in WORLDS and (":" in word or word in registered()) and not word.startswith("-")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -45,8 +54,12 @@ def main(arguments: list[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # what the terminal's encoding lacks is no reason to die
     try:
-        command: Measure | Sweep | Reproduce | Evaluate | Play | Export | List | Doctor = tyro.cli(
-            Command, prog="jaxdiff", description=ABOUT, args=arguments, config=(tyro.conf.OmitArgPrefixes,)
+        # "measure WORLD" of any other world is a command with settings of its own.
+        words = list(sys.argv[1:] if arguments is None else arguments)
+        if words[:1] == ["measure"] and len(words) > 1 and _is_another_world(words[1]):
+            words[0] = "measure-any"
+        command: Measure | MeasureAny | Compare | Sweep | Reproduce | Evaluate | Play | Export | List | Doctor = tyro.cli(
+            Command, prog="jaxdiff", description=ABOUT, args=words, config=(tyro.conf.OmitArgPrefixes,)
         )
         return command.run()
     except InputError as error:

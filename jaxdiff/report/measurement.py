@@ -96,9 +96,8 @@ class Measurement:
         if self.truncated:
             said.append(f"{self.truncated:.2%} of the episodes were truncated by the world.")
         if self.bounded:
-            said.append(
-                f"{self.bounded:.2%} of the episodes had not ended after {self.settings['steps']} steps and are reported as truncated there."
-            )
+            cut = f"{self.bounded:.2%} of the episodes had not ended after {self.settings['steps']} steps"
+            said.append(f"{cut}: they are reported as truncated there.")
         if isinstance(self.horizon, str):
             said.append(f"No effective horizon: {self.horizon}.")
         return said

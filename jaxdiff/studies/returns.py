@@ -162,7 +162,8 @@ def visited(env: Environment[Any, Any], params: Any, act: Act, policies: Any, ke
         return select(done, obs, new_obs), state, done | terminated | truncated
 
     def step(carry: Any, key: jax.Array) -> tuple[Any, Any]:
-        return jax.vmap(one)(policies, *carry, jax.random.split(key, count)), carry[0]
+        obs, state, done = carry
+        return jax.vmap(one)(policies, obs, state, done, jax.random.split(key, count)), obs
 
     start = jax.tree.map(lambda x: jnp.broadcast_to(x, (count, *jnp.shape(x))), (obs, state, jnp.bool_(False)))
     _, seen = jax.lax.scan(step, start, jax.random.split(key_policy, steps))

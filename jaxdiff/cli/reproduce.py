@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from jaxdiff.studies.reproduction import Reproduction, Row
 
 
+Study = Literal["complexity-distribution", "questions", "society", "alchemy", "random-weights"]
 # What each study reads, beside what all do.
 _USED = {
     "complexity-distribution": ("size", "populations"),
     "questions": ("populations", "rules", "policies", "steps", "climbers", "budget", "patience"),
     "society": ("sessions",),
     "alchemy": ("episodes", "rotated", "data"),
+    "random-weights": ("networks", "worlds"),
 }
 
 
@@ -43,16 +45,22 @@ class Reproduce:
     "alchemy" are the reference agents of another (Wang et al. 2021): Table 1 and figures 2, 3 and 10 on the published episodes, and the
     same on rotated ones. The ideal observer takes about a second an episode.
 
-    A run of "society" or "alchemy" with --out that was stopped goes on where it was.
+    "random-weights" is the study of untrained networks (Oller, Glasmachers and Cuccu 2020): six architectures in CartPole, MountainCar,
+    Acrobot and Pendulum, and FrozenLake beside them, 20 episodes a network.
+
+    A run of "society", "alchemy" or "random-weights" with --out that was stopped goes on where it was.
 
     Try:
         jaxdiff reproduce complexity-distribution --size 1900 --out reproduction
         jaxdiff reproduce questions --out questions
         jaxdiff reproduce society --sessions 1000 --out society
         jaxdiff reproduce alchemy --episodes 100 --rotated 20 --out alchemy
+        jaxdiff reproduce random-weights --networks 1000 --out random_weights
     """
 
-    study: tyro.conf.Positional[Literal["complexity-distribution", "questions", "society", "alchemy"]] = "complexity-distribution"
+    study: tyro.conf.Positional[Literal["complexity-distribution", "questions", "society", "alchemy", "random-weights"]] = (
+        "complexity-distribution"
+    )
     """Which paper, or the questions that the first leaves open."""
     size: int = 1900
     """Programs in a population: 1900 or 9500, the paper's two sizes (complexity-distribution)."""
@@ -78,6 +86,10 @@ class Reproduce:
     """How many rotated episodes, 0 for none (alchemy)."""
     data: Path | None = None
     """Folder of the published episodes; that of the checkout if not given (alchemy)."""
+    networks: int = 10_000
+    """Networks of each architecture (random-weights)."""
+    worlds: tuple[str, ...] = ("CartPole-v1", "MountainCar-v0", "Acrobot-v1", "Pendulum-v1", "FrozenLake-misc")
+    """Which of gymnax's worlds (random-weights)."""
     seed: int = 0
     """Seed of everything random."""
     out: Path | None = None
@@ -96,6 +108,13 @@ class Reproduce:
             from jaxdiff.cli import reproduce_alchemy
 
             return reproduce_alchemy.run(self.episodes, self.rotated, self.seed, self.data, self.out, self.json)
+        if self.study == "random-weights":
+            from jaxdiff.cli import reproduce_random_weights
+            from jaxdiff.studies import random_weights
+
+            return reproduce_random_weights.run(
+                random_weights.Settings(self.networks, worlds=self.worlds, seed=self.seed), self.out, self.json
+            )
         from jaxdiff.studies import reproduction
 
         populations = 20 if self.populations is None else self.populations

@@ -36,7 +36,19 @@ def main(count: int) -> None:
     spaces = env.observation_space(params), env.action_space(params)
     table = Table(
         "CartPole, returns alone",
-        ("architecture", "networks", "steps", "first call s", "seconds", "slowest", "steps/s", "plain steps/s", "factor", "goal met", "MiB"),
+        (
+            "architecture",
+            "networks",
+            "steps",
+            "first call s",
+            "seconds",
+            "slowest",
+            "steps/s",
+            "plain steps/s",
+            "factor",
+            "goal met",
+            "MiB",
+        ),
     )
     for architecture in networks.PUBLISHED:
         population = networks.draw(jax.random.key(0), *spaces, count, architecture)
@@ -62,7 +74,7 @@ def main(count: int) -> None:
                 "goal met": bool(timing.slowest <= TARGET_SECONDS and factor >= TARGET_FACTOR),
             },
         )
-    whole = Table("The whole measurement, compilation, descriptions and intervals included", ("networks", "seconds", "at most", "goal met", "MiB"))
+    whole = Table("The whole measurement, with compilation, descriptions, intervals", ("networks", "seconds", "at most", "goal met", "MiB"))
     begin = time.perf_counter()
     measure("gymnax:CartPole-v1", policies=count, episodes=EPISODES, steps=STEPS)
     spent = time.perf_counter() - begin

@@ -67,8 +67,8 @@ def text(measurement: Measurement) -> str:
 <h2>Numbers</h2>{_numbers(measurement)}{_groups(measurement)}
 <h2>Figures</h2>{figures}
 <h2>How it was made</h2><p>jaxdiff {jaxdiff.__version__}; {html.escape(settings)}. Intervals: 95 %, percentiles of a bootstrap over
-policies (of the mean: over policies and episodes). LS is L(&pi;) + log2(steps &times; trials to verify at confidence 1 &minus; &delta;).
-</p>
+policies (of the mean: over policies and episodes). LS is L(&pi;) + log2(steps &times; trials to verify at confidence
+1 &minus; &delta;).</p>
 </body></html>
 """
 

@@ -43,6 +43,7 @@ class Corridor(Environment):
 
     def step_env(self, key, state, action, params):
         place, time = state
+        action = jnp.asarray(action).reshape(-1)[0]
         there = (place == self.length - 1) & (action == 1)
         place = jnp.where(action == 1, jnp.minimum(place + 1, self.length - 1), 0).astype(jnp.int32)
         reward = jnp.where(there, params, jnp.float32(0)).astype(jnp.float32)

@@ -217,7 +217,7 @@ def sample_complexity(returns: np.ndarray, lengths: np.ndarray, target: float) -
     reached = smoothed(returns) >= target
     spent = np.cumsum(lengths.astype(np.int64), axis=1)[:, WINDOW - 1 :]
     first = np.argmax(reached, axis=1)
-    censored = ~reached.any(1)
+    censored = np.asarray(~reached.any(1), bool)
     return np.where(censored, spent[:, -1], spent[np.arange(len(spent)), first]), censored
 
 

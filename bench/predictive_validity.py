@@ -53,7 +53,9 @@ def main(options: argparse.Namespace) -> None:
     knobs = Table("Share of neighbouring levels of a knob between which a measure does not fall", ("measure", "all", "knobs"))
     for place, (name, sign) in enumerate(MEASURES.items()):
         values = [sign * float(measured[case.name][place]) for case in worlds]
-        cells = {learner: "%.2f [%.2f, %.2f]" % study.correlation(values, np.stack(spent[learner])) for learner in study.LEARNERS}
+        cells = {
+            learner: "{:.2f} [{:.2f}, {:.2f}]".format(*study.correlation(values, np.stack(spent[learner]))) for learner in study.LEARNERS
+        }
         correlations.add(measure=name, **cells)
         shares = study.monotone(worlds, dict(zip([case.name for case in worlds], values, strict=True)))
         knobs.add(measure=name, all=float(np.mean(list(shares.values()))), knobs=", ".join(f"{k} {v:.2f}" for k, v in shares.items()))

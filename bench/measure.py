@@ -96,7 +96,7 @@ def plain_speed(population: Population, seconds: float = 3.0) -> float:
 
 def _plain(population: Population, seconds: float) -> float:
     weights = [np.asarray(w, np.float64) for w in population.params]
-    bias = population.act.architecture.bias  # pyright: ignore
+    bias = population.act.architecture.bias  # pyright: ignore[reportFunctionMemberAccess]
     env = gymnasium.make("CartPole-v1")
     env.reset(seed=0)
     steps, policy, begin = 0, 0, time.perf_counter()

@@ -60,6 +60,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python bench/alchemy.py
 	$(BIN)/python bench/society.py
 	$(BIN)/python bench/birds.py
+	$(BIN)/python bench/measure.py
 	$(BIN)/python bench/startup.py
 
 bench-ideal-observer: $(VENV)/.planner

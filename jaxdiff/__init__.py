@@ -10,33 +10,40 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from jaxdiff import automata, core, difficulty, plots, populations, society, studies
+    from jaxdiff import automata, core, difficulty, plots, populations, report, society, studies
     from jaxdiff.core.errors import InputError as InputError
     from jaxdiff.core.registry import make as make
     from jaxdiff.core.registry import register as register
     from jaxdiff.core.registry import registered as registered
     from jaxdiff.core.rollout import rollout as rollout
+    from jaxdiff.report.comparison import compare as compare
+    from jaxdiff.report.measurement import measure as measure
 
 __version__ = "0.1.0"
 _FUNCTIONS = {
     "InputError": "jaxdiff.core.errors",
+    "compare": "jaxdiff.report.comparison",
     "make": "jaxdiff.core.registry",
+    "measure": "jaxdiff.report.measurement",
     "register": "jaxdiff.core.registry",
     "registered": "jaxdiff.core.registry",
     "rollout": "jaxdiff.core.rollout",
 }
-_MODULES = ("automata", "core", "difficulty", "plots", "populations", "society", "studies")
+_MODULES = ("automata", "core", "difficulty", "plots", "populations", "report", "society", "studies")
 __all__ = (
     "InputError",
     "__version__",
     "automata",
+    "compare",
     "core",
     "difficulty",
     "make",
+    "measure",
     "plots",
     "populations",
     "register",
     "registered",
+    "report",
     "rollout",
     "society",
     "studies",

@@ -17,7 +17,8 @@ RANK = {
     **dict.fromkeys(["sweep"], 3),
     **dict.fromkeys(["studies"], 4),
     **dict.fromkeys(["plots"], 5),
-    **dict.fromkeys(["cli"], 6),
+    **dict.fromkeys(["report"], 6),
+    **dict.fromkeys(["cli"], 7),
 }
 FILES = sorted(PACKAGE.rglob("*.py"))
 

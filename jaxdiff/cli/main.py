@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import tyro
 
@@ -13,17 +13,21 @@ from jaxdiff.cli.doctor import Doctor
 from jaxdiff.cli.evaluate import Evaluate
 from jaxdiff.cli.export import Export
 from jaxdiff.cli.list import List
-from jaxdiff.cli.measure import Measure
+from jaxdiff.cli.measure import WORLDS, Measure
+from jaxdiff.cli.measure_any import Compare, MeasureAny
 from jaxdiff.cli.measure_novelty import MeasureNovelty
 from jaxdiff.cli.play import Play
 from jaxdiff.cli.reproduce import Reproduce
 from jaxdiff.cli.sweep import Sweep
 from jaxdiff.core.errors import InputError
+from jaxdiff.core.registry import registered
 
 ABOUT = "How hard is an environment, for whom, and why? Start with: jaxdiff measure saeca --rules 184 110 122 164 --out results"
 Command = (
     Annotated[Measure, tyro.conf.subcommand("measure")]
     | Annotated[MeasureNovelty, tyro.conf.subcommand("measure-novelty")]
+    | Annotated[MeasureAny, tyro.conf.subcommand("measure-any")]
+    | Annotated[Compare, tyro.conf.subcommand("compare")]
     | Annotated[Sweep, tyro.conf.subcommand("sweep")]
     | Annotated[Reproduce, tyro.conf.subcommand("reproduce")]
     | Annotated[Evaluate, tyro.conf.subcommand("evaluate")]
@@ -32,6 +36,21 @@ Command = (
     | Annotated[List, tyro.conf.subcommand("list")]
     | Annotated[Doctor, tyro.conf.subcommand("doctor")]
 )
+
+
+def _is_another_world(word: str) -> bool:
+    """Whether a word behind "measure" names a world other than those that `Measure` knows: one with a colon, or a registered one."""
+    return word not in WORLDS and (":" in word or word in registered()) and not word.startswith("-")
+
+
+def _words(arguments: list[str] | None) -> list[str]:
+    """The command line as the parser knows it: what is measured may be a command with settings of its own."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words[:2] == ["measure", "novelty"]:
+        return ["measure-novelty", *words[2:]]
+    if words[:1] == ["measure"] and len(words) > 1 and _is_another_world(words[1]):
+        return ["measure-any", *words[1:]]
+    return words
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -46,13 +65,8 @@ def main(arguments: list[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # what the terminal's encoding lacks is no reason to die
-    arguments = list(sys.argv[1:] if arguments is None else arguments)
-    if arguments[:2] == ["measure", "novelty"]:
-        arguments[:2] = ["measure-novelty"]  # two words for people, one for the parser
     try:
-        command: Measure | MeasureNovelty | Sweep | Reproduce | Evaluate | Play | Export | List | Doctor = tyro.cli(
-            Command, prog="jaxdiff", description=ABOUT, args=arguments, config=(tyro.conf.OmitArgPrefixes,)
-        )
+        command: Any = tyro.cli(Command, prog="jaxdiff", description=ABOUT, args=_words(arguments), config=(tyro.conf.OmitArgPrefixes,))
         return command.run()
     except InputError as error:
         print(f"jaxdiff: {error}", file=sys.stderr)

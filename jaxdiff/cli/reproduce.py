@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from jaxdiff.studies.reproduction import Reproduction, Row
 
 
+Study = Literal["complexity-distribution", "questions", "society", "alchemy", "random-weights"]
 # What each study reads, beside what all do.
 _USED = {
     "complexity-distribution": ("size", "populations"),
@@ -25,6 +26,7 @@ _USED = {
     "society": ("sessions",),
     "alchemy": ("episodes", "rotated", "data"),
     "novelty": ("worlds", "levels", "agent_levels"),
+    "random-weights": ("networks", "worlds"),
 }
 
 
@@ -47,7 +49,10 @@ class Reproduce:
     "novelty" is the paper on novelty reaction: its two tables in form, with novelties that are ours, on several worlds; and whether the
     distances tell what agents lose.
 
-    A run of "society", "alchemy" or "novelty" with --out that was stopped goes on where it was.
+    "random-weights" is the study of untrained networks (Oller, Glasmachers and Cuccu 2020): six architectures in CartPole, MountainCar,
+    Acrobot and Pendulum, and FrozenLake beside them, 20 episodes a network.
+
+    A run of one of the last four with --out that was stopped goes on where it was.
 
     Try:
         jaxdiff reproduce complexity-distribution --size 1900 --out reproduction
@@ -55,9 +60,10 @@ class Reproduce:
         jaxdiff reproduce society --sessions 1000 --out society
         jaxdiff reproduce alchemy --episodes 100 --rotated 20 --out alchemy
         jaxdiff reproduce novelty --worlds automata --out novelty
+        jaxdiff reproduce random-weights --networks 1000 --out random_weights
     """
 
-    study: tyro.conf.Positional[Literal["complexity-distribution", "questions", "society", "alchemy", "novelty"]] = (
+    study: tyro.conf.Positional[Literal["complexity-distribution", "questions", "society", "alchemy", "novelty", "random-weights"]] = (
         "complexity-distribution"
     )
     """Which paper, or the questions that the first leaves open."""
@@ -85,12 +91,15 @@ class Reproduce:
     """How many rotated episodes, 0 for none (alchemy)."""
     data: Path | None = None
     """Folder of the published episodes; that of the checkout if not given (alchemy)."""
-    worlds: tuple[str, ...] = ("birds", "automata", "alchemy", "society")
-    """Which worlds (novelty)."""
     levels: int = 100
     """Levels on which distances are measured, with 5,000 random tries each (novelty)."""
     agent_levels: int = 1000
     """Levels on which agents are tested; as many others are trained on (novelty)."""
+    networks: int = 10_000
+    """Networks of each architecture (random-weights)."""
+    worlds: tuple[str, ...] | None = None
+    """Which worlds; all if not given: birds, automata, alchemy, society (novelty), or CartPole-v1, MountainCar-v0, Acrobot-v1,
+    Pendulum-v1, FrozenLake-misc (random-weights)."""
     seed: int = 0
     """Seed of everything random."""
     out: Path | None = None
@@ -108,13 +117,20 @@ class Reproduce:
         if self.study == "novelty":
             from jaxdiff.cli import reproduce_novelty
             from jaxdiff.studies.reaction.protocol import Settings as Protocol
+            from jaxdiff.studies.reaction.worlds import DOMAINS
 
             settings = Protocol(self.levels, agent_levels=self.agent_levels, seed=self.seed)
-            return reproduce_novelty.run(self.worlds, settings, self.out, self.json)
+            return reproduce_novelty.run(tuple(DOMAINS) if self.worlds is None else self.worlds, settings, self.out, self.json)
         if self.study == "alchemy":
             from jaxdiff.cli import reproduce_alchemy
 
             return reproduce_alchemy.run(self.episodes, self.rotated, self.seed, self.data, self.out, self.json)
+        if self.study == "random-weights":
+            from jaxdiff.cli import reproduce_random_weights
+            from jaxdiff.studies import random_weights
+
+            worlds = tuple(random_weights.WORLDS) if self.worlds is None else self.worlds
+            return reproduce_random_weights.run(random_weights.Settings(self.networks, worlds=worlds, seed=self.seed), self.out, self.json)
         from jaxdiff.studies import reproduction
 
         populations = 20 if self.populations is None else self.populations

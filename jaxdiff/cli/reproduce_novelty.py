@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jaxdiff.cli import console, pieces
+from jaxdiff.cli import console
 from jaxdiff.cli.measure_novelty import interval
 from jaxdiff.core.files import whole
+from jaxdiff.sweep import pieces
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -28,13 +29,12 @@ def run(worlds: tuple[str, ...], settings: Settings, out: Path | None, as_json: 
         out: folder for rows, data and figures, if any; what a stopped run has left there is not run again.
         as_json: print the rows as one line of JSON, last.
     """
-    from jaxdiff.studies.kept import forget
     from jaxdiff.studies.reaction import protocol, table
     from jaxdiff.studies.reaction.worlds import domain
 
     domains = [domain(name) for name in worlds]
     folder = console.output_folder(out)
-    keep = forget if folder is None else pieces.keeper(folder / "runs")
+    keep = pieces.forget if folder is None else pieces.keeper(folder / "runs")
     results, written = [], []
     for one in domains:
         with console.progress() as report:

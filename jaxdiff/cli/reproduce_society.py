@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jaxdiff.cli import console, pieces
+from jaxdiff.cli import console
 from jaxdiff.core.files import whole
+from jaxdiff.sweep import pieces
 
 if TYPE_CHECKING:
     from jaxdiff.society.evolution import History
@@ -27,11 +28,10 @@ def run(settings: Settings, out: Path | None, as_json: bool) -> int:
         as_json: print the rows as one line of JSON, last.
     """
     from jaxdiff.studies import social_difficulty, society, society_rows
-    from jaxdiff.studies.kept import forget
 
     folder = console.output_folder(out)
     with console.progress() as report:
-        keep = forget if folder is None else pieces.keeper(folder / "runs")
+        keep = pieces.forget if folder is None else pieces.keeper(folder / "runs")
         results = society.run(settings, report, keep)
         related = social_difficulty.relate(results, progress=report, keep=keep)
         history = society.evolve(results, progress=report, keep=keep)

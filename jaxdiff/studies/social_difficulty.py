@@ -20,9 +20,9 @@ from jaxdiff.society import bags, batches
 from jaxdiff.society.learners import Rates
 from jaxdiff.society.sessions import KINDS, Design
 from jaxdiff.society.world import Lambda, Params
-from jaxdiff.studies.kept import Keep, Piece, forget
 from jaxdiff.studies.society import Results
 from jaxdiff.studies.society_rows import spearman
+from jaxdiff.sweep.pieces import Keep, Piece, forget
 
 Progress = Callable[[str, int, int], None]
 MEASURES = ("best reward R_max", "difficulty D(.25) [bits]", "difficulty D(.10) [bits]", "K of the environment [bytes]")

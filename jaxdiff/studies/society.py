@@ -21,7 +21,7 @@ from jaxdiff.society.learners import LEARNERS, Rates
 from jaxdiff.society.scenarios import SIX, THREE, Curves, Scenario
 from jaxdiff.society.sessions import Others, Ties
 from jaxdiff.society.world import Params
-from jaxdiff.studies.kept import Keep, Piece, forget
+from jaxdiff.sweep.pieces import Keep, Piece, forget
 
 Progress = Callable[[str, int, int], None]
 GRID: Mapping[str, tuple[float, ...]] = {

@@ -3,8 +3,9 @@ import json
 import numpy as np
 import pytest
 
-from jaxdiff.cli import main, pieces, reproduce_society
+from jaxdiff.cli import main, reproduce_society
 from jaxdiff.studies.society import Settings
+from jaxdiff.sweep import pieces
 
 
 @pytest.mark.slow

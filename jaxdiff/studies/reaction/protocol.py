@@ -17,10 +17,10 @@ import numpy as np
 from jaxdiff.core.errors import require_integer
 from jaxdiff.difficulty import novelty
 from jaxdiff.difficulty.novelty import ReactionDifficulty, Solutions
-from jaxdiff.studies.kept import Keep, Piece, forget
 from jaxdiff.studies.reaction import agents
 from jaxdiff.studies.reaction.domain import Attempts, Domain, after
 from jaxdiff.studies.reaction.policy import Training
+from jaxdiff.sweep.pieces import Keep, Piece, forget
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -25,11 +25,11 @@ from jaxdiff.core.adapters import flat
 from jaxdiff.core.errors import InputError
 from jaxdiff.core.novelties import Novelty
 from jaxdiff.core.registry import make
+from jaxdiff.core.seat import OneSeat
 from jaxdiff.difficulty.action_metrics import Euclidean, Hamming
 from jaxdiff.populations import plans
 from jaxdiff.society import graphs
 from jaxdiff.society import novelties as society_novelties
-from jaxdiff.society.seat import Seat
 from jaxdiff.society.world import Lambda
 from jaxdiff.studies.reaction.domain import Domain, Levels, stacked
 
@@ -100,6 +100,9 @@ def alchemy(steps: int = 4, stones: int = 2, potions: int = 4) -> Domain:
     return Domain("alchemy", about, levels, novelties, NULL, Hamming(), steps, _drawn(every), vectors, 0.05, 1.0, every)
 
 
+SEEN = 3  # of what a seat observes: Good, Evil and its own cell, however many others there are
+
+
 def society(steps: int = 6, cells: int = 6, actions: int = 4, graph: int = 3) -> Domain:
     """One seat in an environment of the class Lambda; a level is a start.
 
@@ -113,7 +116,7 @@ def society(steps: int = 6, cells: int = 6, actions: int = 4, graph: int = 3) ->
     params = _environment(cells, actions, graph)
 
     def levels(count: int, seed: int) -> Levels:
-        return _levels(Seat(env), [params] * count, seed)
+        return _levels(OneSeat(env, SEEN), [params] * count, seed)
 
     inside = [
         *(f(seed) for f in (society_novelties.edge_added, society_novelties.edge_removed, society_novelties.relabelled) for seed in (0, 1)),
@@ -191,9 +194,9 @@ def _vectors(actions: np.ndarray) -> np.ndarray:
 def _seated(novelty: Novelty, name: str) -> Novelty:
     """A novelty of a world, for who sits in it."""
 
-    def change(seat: Seat, params: Any) -> tuple[Seat, Any]:
+    def change(seat: OneSeat, params: Any) -> tuple[OneSeat, Any]:
         env, params = novelty(seat.env, params)
-        return Seat(env), params
+        return replace(seat, env=env), params
 
     return Novelty(name, novelty.kind, change)
 

@@ -11,21 +11,27 @@ import re
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 import jaxdiff
 from jaxdiff.core.files import whole
 
-if TYPE_CHECKING:
-    from jaxdiff.studies.kept import Keep, Piece
-
+Piece: TypeAlias = Mapping[str, np.ndarray]
+# Name of a piece, what it depends on, what makes it: the piece.
+Keep: TypeAlias = Callable[[str, Mapping[str, Any], Callable[[], Piece]], Piece]
 _ABOUT = "about"
 
 
+def forget(name: str, about: Mapping[str, Any], make: Callable[[], Piece]) -> Piece:
+    """Keeps nothing."""
+    del name, about
+    return make()
+
+
 def keeper(folder: Path) -> Keep:
-    """What remembers pieces in a folder, which is made if need be; see `studies.kept`."""
+    """What remembers pieces in a folder, which is made if need be; see `Keep`."""
     folder.mkdir(parents=True, exist_ok=True)
 
     def keep(name: str, about: Mapping[str, Any], make: Callable[[], Piece]) -> Piece:

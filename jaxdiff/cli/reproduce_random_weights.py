@@ -1,0 +1,74 @@
+"""`jaxdiff reproduce random-weights`: untrained networks in classic control worlds, in the published study's form."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jaxdiff.cli import console
+from jaxdiff.core.files import whole
+from jaxdiff.sweep import pieces
+
+if TYPE_CHECKING:
+    from jaxdiff.studies.random_weights import Settings, Study
+
+
+def run(settings: Settings, out: Path | None, as_json: bool) -> int:
+    """Run, print, write; returns the exit code.
+
+    Args:
+        settings: what to run.
+        out: folder for rows and figures, if any; what a stopped run has left there is not run again.
+        as_json: print the rows as one line of JSON, last.
+    """
+    from jaxdiff.studies import random_weights
+
+    folder = console.output_folder(out)
+    keep = pieces.forget if folder is None else pieces.keeper(folder / "runs")
+    with console.progress() as report:
+        study = random_weights.run(settings, report, keep)
+    rows = _rows(study)
+    written = [] if folder is None else _write(folder, study, rows)
+    screen = console.console(as_json)
+    for world in settings.worlds:
+        screen.print(_table(study, world))
+    for path in written:
+        screen.print(f"wrote {path}", soft_wrap=True)
+    if as_json:
+        console.print_json({"study": "random-weights", "settings": vars(settings), "rows": rows})
+    return 0
+
+
+def _rows(study: Study) -> list[dict[str, object]]:
+    return [
+        {"world": row.world, "architecture": row.architecture, **{name: vars(n) for name, n in row.numbers.items()}} for row in study.rows
+    ]
+
+
+def _table(study: Study, world: str) -> object:
+    from jaxdiff.report.measurement import interval, shown
+    from jaxdiff.studies.random_weights import SHOWN
+
+    cells = [
+        [row.architecture, *(f"{shown(row.numbers[name].value)}\n{interval(row.numbers[name])}" for name in SHOWN)]
+        for row in study.rows
+        if row.world == world
+    ]
+    title = f"{world}: {study.settings.networks:,} networks of each architecture, {study.settings.episodes} episodes"
+    return console.table(title, ["architecture", *SHOWN], cells, "95 % intervals below", texts=True)
+
+
+def _write(folder: Path, study: Study, rows: list[dict[str, object]]) -> list[Path]:
+    from jaxdiff.plots import any_environment
+    from jaxdiff.studies.random_weights import WORLDS
+
+    with whole(folder / "rows.json") as beside:
+        beside.write_text(json.dumps(console.plain(rows), indent=1) + "\n")
+    figures = {
+        world: any_environment.three_panels(
+            returns, f"{world}: {study.settings.networks:,} untrained networks of each architecture", WORLDS[world][1]
+        )
+        for world, returns in study.returns.items()
+    }
+    return [folder / "rows.json", *console.save_figures(folder, figures)]

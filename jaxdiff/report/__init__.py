@@ -1,0 +1,1 @@
+"""One world measured, in numbers, as a dataset and as a page for a paper's appendix."""

@@ -15,7 +15,7 @@ import time
 import harness
 import numpy as np
 from harness import Table
-from scipy.spatial import cKDTree
+from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 
 from jaxdiff.difficulty.action_metrics import Euclidean
@@ -46,8 +46,8 @@ def main() -> None:
         seconds = time.perf_counter() - begin
         begin = time.perf_counter()
         if actions == 1:
-            rival = "scipy cKDTree, both cores, both ways"
-            trees = cKDTree(a[:, 0]), cKDTree(b[:, 0])
+            rival = "scipy KDTree, both cores, both ways"
+            trees = KDTree(a[:, 0]), KDTree(b[:, 0])
             other = trees[1].query(a[:, 0], workers=-1)[0] / METRIC.maximum
             trees[0].query(b[:, 0], workers=-1)
             pairs = SIDE**2

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
+from jaxdiff.agents.networks.initial import UNIFORM
 from jaxdiff.alchemy import chemistry as chem
 from jaxdiff.alchemy import graphs, layout
 from jaxdiff.alchemy.graphs import table
@@ -24,7 +25,7 @@ from jaxdiff.alchemy.world import State
 from jaxdiff.core.errors import require
 
 STONE_WEIGHT, POTION_WEIGHT, CHEMISTRY_WEIGHT = 2.4, 0.6, 10.0  # the paper's Table 2
-CORNER_WEIGHT = 1.0  # ours
+CORNER_WEIGHT = 0.3  # ours
 STONE_COUNTS, COLOURS, CORNERS = 13, 6, 8
 NAMES = ("features", "chemistry", "corners")
 
@@ -92,7 +93,7 @@ def labels(names: tuple[str, ...], state: State) -> dict[str, jax.Array]:
 
 
 def _mlp(x: jax.Array, sizes: tuple[int, ...], name: str) -> jax.Array:
-    dense = partial(nn.Dense, param_dtype=jnp.float32)
+    dense = partial(nn.Dense, param_dtype=jnp.float32, kernel_init=UNIFORM)
     for i, size in enumerate(sizes[:-1]):
         x = jax.nn.relu(dense(size, name=f"{name}_{i}")(x))
     return dense(sizes[-1], name=f"{name}_out")(x)

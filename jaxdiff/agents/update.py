@@ -10,6 +10,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 
 from jaxdiff.agents import auxiliary, inputs, objectives
@@ -107,10 +108,9 @@ def update(program: Program, state: TrainState, progress: jax.Array, axis: str |
     """
     config = program.config
     key = jax.random.wrap_key_data(state.key)
-    key_rollout, key_learn, key_next = jax.random.split(key, 3)
+    key_rollout, key_next = jax.random.split(key)
     if axis is not None:
-        own = jax.lax.axis_index(axis)
-        key_rollout, key_learn = (jax.random.fold_in(k, own) for k in (key_rollout, key_learn))
+        key_rollout = jax.random.fold_in(key_rollout, jax.lax.axis_index(axis))
     acting = state.learned["network"] if state.acting is None else state.acting
     running, rollout = collect(
         program.network,
@@ -124,7 +124,7 @@ def update(program: Program, state: TrainState, progress: jax.Array, axis: str |
         config.algorithm.reward_scale,
         config.auxiliary,
     )
-    learned, optimiser, numbers = _learn(program, state.learned, state.optimiser, rollout, key_learn, progress, axis)
+    learned, optimiser, numbers = _learn(program, state.learned, state.optimiser, rollout, progress, axis)
     returns, scores = _scores(state.returns, rollout)
     numbers |= _episodes(program, rollout, scores, axis)
     updates = state.updates + 1
@@ -146,7 +146,7 @@ def update(program: Program, state: TrainState, progress: jax.Array, axis: str |
 
 
 def _learn(
-    program: Program, learned: Any, optimiser: Any, rollout: Trajectory, key: jax.Array, progress: jax.Array, axis: str | None
+    program: Program, learned: Any, optimiser: Any, rollout: Trajectory, progress: jax.Array, axis: str | None
 ) -> tuple[Any, Any, Numbers]:
     """All epochs and minibatches."""
     algorithm = program.config.algorithm
@@ -164,14 +164,24 @@ def _learn(
             gradients = jax.lax.pmean(gradients, axis)
         steps, optimiser = program.optimiser.update(gradients, optimiser)
         learned = jax.tree.map(lambda p, s: p - rate * s, learned, steps)
-        return (learned, optimiser), {**numbers, "gradient_norm": optax.global_norm(gradients)}
+        return (learned, optimiser), {**numbers, "gradient_norm": _norm(gradients)}
 
-    size = count // algorithm.minibatches
-    keys = jax.random.split(key, algorithm.epochs)
-    orders = jax.vmap(lambda k: jax.random.permutation(k, count))(keys).reshape(-1, size)
-    (learned, optimiser), numbers = jax.lax.scan(step, (learned, optimiser), orders)
+    (learned, optimiser), numbers = jax.lax.scan(step, (learned, optimiser), _orders(algorithm.epochs, algorithm.minibatches, count))
     numbers = jax.tree.map(lambda x: x.mean(), numbers)
     return learned, optimiser, jax.lax.pmean(numbers, axis) if axis is not None else numbers
+
+
+def _orders(epochs: int, minibatches: int, count: int) -> np.ndarray:
+    """Which environments form every minibatch, int32 [epochs x minibatches, B / minibatches].
+
+    Environments are exchangeable, so groups that are drawn once and kept are as good as fresh ones, and need no sorting on the device.
+    """
+    rng = np.random.default_rng(0)
+    return np.concatenate([rng.permutation(count) for _ in range(epochs)]).reshape(epochs * minibatches, -1).astype(np.int32)
+
+
+def _norm(tree: Any) -> jax.Array:
+    return jnp.sqrt(sum((jnp.square(x).sum() for x in jax.tree.leaves(tree)), jnp.zeros((), jnp.float32)))
 
 
 def _environments(tree: tuple[Trajectory, objectives.Targets], chosen: jax.Array) -> Any:

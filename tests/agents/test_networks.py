@@ -211,9 +211,9 @@ def test_both_interfaces_are_one_policy():
     a, b = (jax.nn.softmax(n.apply(parameters, n.initial(B), first, method="step")[1].logits) for n in (one, other))
     seen = table.interface(by_slot).read(observation)
     for row in range(B):
-        summed = np.zeros(22)
+        summed, its = np.zeros(22), jax.tree.map(lambda x, row=row: x[row], seen)
         for action in range(40):
-            stone, colour = (int(x) for x in table.interface(by_slot).choice(jnp.int32(action), jax.tree.map(lambda x: x[row], seen)))
+            stone, colour = (int(x) for x in table.interface(by_slot).choice(jnp.int32(action), its))
             if action == 0 or colour < 6:
                 summed[0 if action == 0 else 2 + 7 * stone + colour] += a[row, action]
         np.testing.assert_allclose(summed, b[row], atol=1e-6)

@@ -14,6 +14,8 @@ import flax.linen as nn
 import jax
 import jax.numpy as jnp
 
+from jaxdiff.agents.networks.initial import UNIFORM
+
 Saved = tuple[jax.Array, ...]
 
 
@@ -111,7 +113,7 @@ class GRU(nn.Module):
 
     def setup(self) -> None:
         """Weights: inputs [I, 3 H], recurrent [H, 3 H] (three orthogonal blocks), biases."""
-        self.project = nn.Dense(3 * self.units, kernel_init=nn.initializers.lecun_normal(), param_dtype=jnp.float32, name="project")
+        self.project = nn.Dense(3 * self.units, kernel_init=UNIFORM, param_dtype=jnp.float32, name="project")
         self.weight = self.param("weight", orthogonal_blocks, (self.units, 3 * self.units))
         self.bias = self.param("bias", nn.initializers.zeros, (self.units,), jnp.float32)
 
@@ -132,5 +134,6 @@ class GRU(nn.Module):
 
 
 def orthogonal_blocks(key: jax.Array, shape: tuple[int, int]) -> jax.Array:
+    """Square orthogonal blocks side by side, float32 [H, n H]; the key is consumed."""
     make = partial(nn.initializers.orthogonal(), shape=(shape[0], shape[0]), dtype=jnp.float32)
     return jnp.concatenate([make(k) for k in jax.random.split(key, shape[1] // shape[0])], axis=1)

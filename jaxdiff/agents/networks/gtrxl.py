@@ -14,9 +14,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxdiff.agents.networks.initial import UNIFORM
+
 Memory = tuple[jax.Array, jax.Array]  # inputs of every layer [B, L, M, D], which of the M steps there are bool [B, M]
 GATE_BIAS = 2.0
-_Dense = partial(nn.Dense, param_dtype=jnp.float32)
+_Dense = partial(nn.Dense, param_dtype=jnp.float32, kernel_init=UNIFORM)
 
 
 class Gate(nn.Module):

@@ -10,6 +10,8 @@ import flax.linen as nn
 import jax
 import jax.numpy as jnp
 
+from jaxdiff.agents.networks.initial import UNIFORM, scaled
+
 MASKED = -1e9  # the logit of an action that is masked: its probability is 0, and nothing overflows
 
 
@@ -41,9 +43,9 @@ class FlatHeads(nn.Module):
     @nn.compact
     def __call__(self, hidden: jax.Array, possible: jax.Array | None) -> Output:
         """Hidden [..., H] -> output; `possible`, bool [..., A], marks actions that are not masked."""
-        dense = partial(nn.Dense, param_dtype=jnp.float32)
-        logits = dense(self.logits, kernel_init=nn.initializers.orthogonal(0.01), name="policy")(hidden)
-        value = dense(1, kernel_init=nn.initializers.orthogonal(1.0), name="value")(hidden)[..., 0]
+        dense = partial(nn.Dense, param_dtype=jnp.float32, kernel_init=UNIFORM)
+        logits = dense(self.logits, kernel_init=scaled(0.01), name="policy")(hidden)
+        value = dense(1, kernel_init=scaled(1.0), name="value")(hidden)[..., 0]
         if possible is not None:
             logits = jnp.where(possible, logits, MASKED)
         return Output(logits, value, hidden)

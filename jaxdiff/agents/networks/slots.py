@@ -2,7 +2,8 @@
 
 A slot is told of every use of a potion: the stone before and after, and whether the potion was of the slot's own colour, of the opposite
 one, or another. So what is learned for one colour holds for all six. A scorer with shared weights rates every (stone, colour) pair; the
-value pools over pairs. Axes: B environments, T steps, 3 stones, 6 colours (opposites are 2 k and 2 k + 1), H units of a slot, S of the scorer.
+value pools over pairs. Axes: B environments, T steps, 3 stones, 6 colours (opposites are 2 k and 2 k + 1), H units of a slot, S of the
+scorer.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ import numpy as np
 from jaxdiff.agents.inputs import Inputs
 from jaxdiff.agents.networks.gru import GRU
 from jaxdiff.agents.networks.heads import MASKED, Output
+from jaxdiff.agents.networks.initial import UNIFORM, scaled
 from jaxdiff.agents.table import COLOURS, STONES, Interface, Table
 
 OWN, OPPOSITE, OTHER = range(3)
-_Dense = partial(nn.Dense, param_dtype=jnp.float32)
+_Dense = partial(nn.Dense, param_dtype=jnp.float32, kernel_init=UNIFORM)
 
 
 class Events(nn.Module):
@@ -124,7 +126,7 @@ class PairScorer(nn.Module):
         of_context = _Dense(self.units, name="of_context")(context)
         stone_side = (of_stone + of_context[..., None, :])[..., :, None, :]
         pairs = jax.nn.relu(stone_side + of_colour[..., None, :, :])  # [..., 3, 6, S]
-        small = nn.initializers.orthogonal(0.1)
+        small = scaled(0.1)
         rated = _Dense(1, kernel_init=small, name="rate")(pairs)[..., 0]
         cash = jax.nn.relu(stone_side[..., 0, :] + pairs.mean(-2))
         cash = _Dense(1, kernel_init=small, name="cash")(cash)

@@ -166,7 +166,8 @@ def _learn(
         learned = jax.tree.map(lambda p, s: p - rate * s, learned, steps)
         return (learned, optimiser), {**numbers, "gradient_norm": _norm(gradients)}
 
-    (learned, optimiser), numbers = jax.lax.scan(step, (learned, optimiser), _orders(algorithm.epochs, algorithm.minibatches, count))
+    orders = _orders(algorithm.epochs, algorithm.minibatches, count)
+    (learned, optimiser), numbers = jax.lax.scan(step, (learned, optimiser), jnp.asarray(orders))
     numbers = jax.tree.map(lambda x: x.mean(), numbers)
     return learned, optimiser, jax.lax.pmean(numbers, axis) if axis is not None else numbers
 

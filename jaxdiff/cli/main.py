@@ -17,6 +17,7 @@ from jaxdiff.cli.measure import Measure
 from jaxdiff.cli.play import Play
 from jaxdiff.cli.reproduce import Reproduce
 from jaxdiff.cli.sweep import Sweep
+from jaxdiff.cli.train import Train
 from jaxdiff.core.errors import InputError
 
 ABOUT = "How hard is an environment, for whom, and why? Start with: jaxdiff measure saeca --rules 184 110 122 164 --out results"
@@ -24,6 +25,7 @@ Command = (
     Annotated[Measure, tyro.conf.subcommand("measure")]
     | Annotated[Sweep, tyro.conf.subcommand("sweep")]
     | Annotated[Reproduce, tyro.conf.subcommand("reproduce")]
+    | Annotated[Train, tyro.conf.subcommand("train")]
     | Annotated[Evaluate, tyro.conf.subcommand("evaluate")]
     | Annotated[Play, tyro.conf.subcommand("play")]
     | Annotated[Export, tyro.conf.subcommand("export")]
@@ -45,7 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # what the terminal's encoding lacks is no reason to die
     try:
-        command: Measure | Sweep | Reproduce | Evaluate | Play | Export | List | Doctor = tyro.cli(
+        command: Measure | Sweep | Reproduce | Train | Evaluate | Play | Export | List | Doctor = tyro.cli(
             Command, prog="jaxdiff", description=ABOUT, args=arguments, config=(tyro.conf.OmitArgPrefixes,)
         )
         return command.run()

@@ -106,12 +106,6 @@ class Train:
         for seed in self.seeds:
             mine = None if folder is None else folder / f"seed-{seed}"
             run = learner.Run(seed=seed, folder=mine, devices=shared, report_seconds=_TOLD, wandb=self.wandb)
-                seed=seed,
-                folder=None if folder is None else folder / f"seed-{seed}",
-                devices=shared,
-                report_seconds=_TOLD,
-                wandb=self.wandb,
-            )
             try:
                 done = learner.train(config, run, report=partial(_tell, seed), say=_say)
             except learner.DivergedError as error:

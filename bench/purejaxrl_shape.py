@@ -83,7 +83,7 @@ def make(env: Any, environments: int, steps: int, epochs: int, minibatches: int)
         key, key_act, key_step = jax.random.split(key, 3)
         hidden, logits, value = network.apply(learned, hidden, (last_obs[None], last_done[None]))
         action = jax.random.categorical(key_act, logits[0]).astype(jnp.int32)
-        obs, state, reward, terminated, truncated, _ = step_batch(env, key_step, state, action, params)
+        obs, state, reward, terminated, truncated = step_batch(env, key_step, state, action, params)[:5]
         kept = Transition(last_done, action, value[0], reward, _log_prob(logits[0], action), last_obs)
         return (learned, optimiser_state, state, obs, terminated | truncated, hidden, key), kept
 

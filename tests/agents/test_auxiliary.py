@@ -19,12 +19,12 @@ EPISODES = 12
 def states():
     """States in the middle of rotated episodes, [E]."""
     env = Alchemy(rotation=True)
-    keys = jax.random.split(jax.random.key(0), 9)
+    keys = jax.random.split(jax.random.key(0), 17)
     _, state = jax.jit(jax.vmap(env.reset, in_axes=(0, None)))(jax.random.split(keys[0], EPISODES), env.default_params)
     step = jax.jit(jax.vmap(env.step_env, in_axes=(None, 0, 0, None)))
-    for key in keys[1:]:
+    for unused, key in zip(keys[1:9], keys[9:], strict=True):
         action = jax.random.randint(key, (EPISODES,), 0, env.actions, jnp.int32)
-        _, state, *_ = step(keys[0], state, action, env.default_params)
+        _, state, *_ = step(unused, state, action, env.default_params)
     return state
 
 

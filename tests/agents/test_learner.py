@@ -54,6 +54,7 @@ def whole(tmp_path_factory):
     return folder, learner.train(SMALL, learner.Run(seed=3, folder=folder, report_seconds=0))
 
 
+@pytest.mark.slow
 def test_what_a_run_writes(whole):
     folder, trained = whole
     assert trained.finished
@@ -70,6 +71,7 @@ def test_what_a_run_writes(whole):
     same(parameters, trained.parameters)
 
 
+@pytest.mark.slow
 def test_resumption_is_bit_identical(whole, tmp_path):
     _, wanted = whole
     part = learner.train(SMALL, learner.Run(seed=3, folder=tmp_path, report_seconds=0, stop_after=2))
@@ -163,6 +165,7 @@ def test_more_environments_than_memory(monkeypatch):
         learner._ready(program, learner.Run(), 8, said.append, fixed=False)
 
 
+@pytest.mark.slow
 def test_refusals(whole, tmp_path):
     folder, _ = whole
     other = dataclasses.replace(SMALL, algorithm=dataclasses.replace(SMALL.algorithm, clip=0.3))
@@ -194,6 +197,7 @@ def test_configurations():
         TrainConfig(auxiliary=("colours",))
 
 
+@pytest.mark.slow
 def test_policies_of_another_shape_are_refused(whole, tmp_path):
     _, trained = whole
     target = checkpoint.export(tmp_path, SMALL, trained.parameters)

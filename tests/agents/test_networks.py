@@ -10,6 +10,7 @@ from jaxdiff.agents import inputs, table
 from jaxdiff.agents.networks import gru
 from jaxdiff.agents.networks.agent import CORES, NetworkConfig, build
 from jaxdiff.alchemy.world import Alchemy
+from jaxdiff.core.autoreset import reset_batch, step_batch
 from jaxdiff.core.environment import Environment
 from jaxdiff.core.errors import InputError
 
@@ -21,14 +22,14 @@ ENV = Alchemy(trials=2, steps=3, typed_actions=True)
 def played(env, steps, batch, seed=0):
     """Inputs of random play over episode boundaries, [T, B]."""
     params = env.default_params
-    step = jax.jit(jax.vmap(env.step, in_axes=(0, 0, 0, None)))
+    step = jax.jit(lambda key, state, action: step_batch(env, key, state, action, params))
     keys = iter(jax.random.split(jax.random.key(seed), 2 * steps + 1))
-    observation, state = jax.jit(jax.vmap(env.reset, in_axes=(0, None)))(jax.random.split(next(keys), batch), params)
+    observation, state = jax.jit(lambda key: reset_batch(env, jax.random.split(key, batch), params))(next(keys))
     now, out = inputs.start(observation), []
     for _ in range(steps):
         out.append(now)
         action = jax.random.randint(next(keys), (batch,), 0, env.actions, jnp.int32)
-        observation, state, reward, ended, _, _ = step(jax.random.split(next(keys), batch), state, action, params)
+        observation, state, reward, ended, _, _ = step(next(keys), state, action)
         now = inputs.following(now, observation, action, reward, ended)
     return jax.tree.map(lambda *x: jnp.stack(x), *out)
 
@@ -92,6 +93,7 @@ def test_nothing_of_an_episode_reaches_the_next(core, seen, other_play, cores):
     np.testing.assert_array_equal(here[start:], there[start:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("core", CORES)
 def test_every_parameter_has_a_gradient(core, seen):
     network, parameters = ready(core, seen)
@@ -174,8 +176,7 @@ def test_the_table_is_read_as_it_lies(typed):
 
 def test_counts_and_slots_say_the_same():
     slots, counted = Alchemy(typed_actions=True), Alchemy(typed_actions=True, counts=True)
-    key = jax.random.key(0)
-    a, b = table.interface(slots).read(slots.reset(key)[0]), table.interface(counted).read(counted.reset(key)[0])
+    a, b = (table.interface(env).read(env.reset(jax.random.key(0))[0]) for env in (slots, counted))
     np.testing.assert_array_equal(a.counts, b.counts)
     np.testing.assert_array_equal(a.stones, b.stones)
 
@@ -200,6 +201,7 @@ def test_pointing_takes_the_first_slot_of_a_colour():
             assert pointed[action] == (2 + 7 * stone + colour if first else np.float32(-1e9))
 
 
+@pytest.mark.slow
 def test_both_interfaces_are_one_policy():
     """The benchmark's 40 actions and the 22 by colour: same parameters, same probabilities of what is done."""
     by_slot, by_colour = Alchemy(), Alchemy(typed_actions=True)
@@ -228,6 +230,7 @@ def test_slots_hear_of_uses_only_and_never_of_a_hidden_outcome(seen):
     assert not told[~used].any()
 
 
+@pytest.mark.slow
 def test_renaming_colours_renames_slots():
     """Pairs of colours may be exchanged, and the two of a pair: slots follow. Nothing is known of a colour but what it did."""
     env = Alchemy(typed_actions=True)
@@ -260,6 +263,7 @@ def test_renaming_colours_renames_slots():
 # Any world.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["SAECA-v0", "Alchemy-v0"])
 @pytest.mark.parametrize("core", ["gru", "lstm", "gtrxl"])
 def test_flat_networks_know_every_single_agent_world(name, core):

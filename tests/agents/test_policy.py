@@ -31,12 +31,14 @@ def policies():
     return Policy(benchmark, parameters), Policy(typed, parameters)
 
 
+@pytest.mark.slow
 def test_both_interfaces_play_the_same(policies, episodes):
     one, other = (p.play(episodes.chemistry, episodes.stones, episodes.potions, greedy=True) for p in policies)
     np.testing.assert_array_equal(one.actions, other.actions)
     np.testing.assert_array_equal(one.scores, other.scores)
 
 
+@pytest.mark.slow
 def test_what_is_measured_is_what_was_played(policies, episodes):
     found = trained_agents.evaluate(policies[1], episodes, seed=1)
     numbers = found.numbers

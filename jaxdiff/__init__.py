@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from jaxdiff import automata, core, difficulty, plots, populations, society, studies
+    from jaxdiff import agents, automata, core, difficulty, plots, populations, society, studies
     from jaxdiff.core.errors import InputError as InputError
     from jaxdiff.core.registry import make as make
     from jaxdiff.core.registry import register as register
@@ -25,10 +25,11 @@ _FUNCTIONS = {
     "registered": "jaxdiff.core.registry",
     "rollout": "jaxdiff.core.rollout",
 }
-_MODULES = ("automata", "core", "difficulty", "plots", "populations", "society", "studies")
+_MODULES = ("agents", "automata", "core", "difficulty", "plots", "populations", "society", "studies")
 __all__ = (
     "InputError",
     "__version__",
+    "agents",
     "automata",
     "core",
     "difficulty",

@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from jaxdiff import automata, core, difficulty, plots, populations, report, society, studies
+    from jaxdiff import agents, alchemy, automata, birds, core, difficulty, plots, populations, report, society, studies
     from jaxdiff.core.errors import InputError as InputError
     from jaxdiff.core.registry import make as make
     from jaxdiff.core.registry import register as register
@@ -29,11 +29,14 @@ _FUNCTIONS = {
     "registered": "jaxdiff.core.registry",
     "rollout": "jaxdiff.core.rollout",
 }
-_MODULES = ("automata", "core", "difficulty", "plots", "populations", "report", "society", "studies")
+_MODULES = ("agents", "alchemy", "automata", "birds", "core", "difficulty", "plots", "populations", "report", "society", "studies")
 __all__ = (
     "InputError",
     "__version__",
+    "agents",
+    "alchemy",
     "automata",
+    "birds",
     "compare",
     "core",
     "difficulty",

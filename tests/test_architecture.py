@@ -14,7 +14,7 @@ RANK = {
     **dict.fromkeys(["core"], 0),
     **dict.fromkeys(["automata", "alchemy", "society", "birds"], 1),
     **dict.fromkeys(["populations", "difficulty"], 2),
-    **dict.fromkeys(["sweep"], 3),
+    **dict.fromkeys(["agents", "sweep"], 3),
     **dict.fromkeys(["studies"], 4),
     **dict.fromkeys(["plots"], 5),
     **dict.fromkeys(["report"], 6),

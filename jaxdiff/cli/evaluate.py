@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Evaluate:
-    """Evaluate a reference agent or a log on symbolic Alchemy.
+    """Evaluate a reference agent, a trained agent or a log on symbolic Alchemy.
 
     Scores, potions, posterior entropy, kinds of actions, Figure 3's model comparison and, with --regret, where value is lost and to what.
 
@@ -28,18 +28,21 @@ class Evaluate:
         jaxdiff evaluate alchemy --agent random_heuristic --episodes published --out results
         jaxdiff evaluate alchemy --agent ideal_observer --episodes 20 --rotation
         jaxdiff evaluate alchemy --agent tests/data/alchemy/published_agent_events.npz:baseline --episodes published --regret 20
+        jaxdiff evaluate alchemy --agent runs/cpu/seed-0 --greedy --regret 20
     """
 
     world: tyro.conf.Positional[Literal["alchemy"]] = "alchemy"
     """Which world."""
     agent: str = "random_heuristic"
-    """oracle, ideal_observer, random_heuristic, random_action_bot, uniform, lookahead_paired, lookahead_unpaired, or a log:
-    FILE.npz with arrays stone and potion, or FILE.npz:AGENT with AGENT/stone and AGENT/potion."""
+    """oracle, ideal_observer, random_heuristic, random_action_bot, uniform, lookahead_paired, lookahead_unpaired, the folder of a run
+    of jaxdiff train, or a log: FILE.npz with arrays stone and potion, or FILE.npz:AGENT with AGENT/stone and AGENT/potion."""
     episodes: str | None = None
     """The word published, published:N for the first N of them, or a number of fresh episodes. If not given: those that the log's file
     has, as logs of jaxdiff do, or else published."""
     rotation: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """Fresh episodes with rotations."""
+    greedy: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """A trained agent takes its most likely actions, instead of drawing them."""
     regret: int = 0
     """For how many of the first episodes regret is computed, a second or two each."""
     seed: int = 0
@@ -57,11 +60,15 @@ class Evaluate:
 
         require(self.regret >= 0, "regret", self.regret, "a number of episodes, 0 for none")
         require_integer("seed", self.seed, 0, 2**32 - 1)
-        log, its = (None, None) if self.agent in study.AGENTS else study.read_log(self.agent)
+        trained = self.agent not in study.AGENTS and Path(self.agent).is_dir()
+        require(trained or not self.greedy, "greedy", True, "only with a trained agent")
+        log, its = (None, None) if trained or self.agent in study.AGENTS else study.read_log(self.agent)
         episodes = its if its is not None and self.episodes is None else self._episodes()
         folder = console.output_folder(self.out)
         with console.progress() as report:
-            if log is None:
+            if trained:
+                log = self._trained(episodes)
+            elif log is None:
                 keep = None if folder is None else folder / "play.npz"
                 log = study.play(self.agent, episodes, self.seed, self.rotation, report, keep)
             elif len(log.stone) > len(episodes.numbers):
@@ -82,6 +89,13 @@ class Evaluate:
             shown = {"agent": self.agent, "episodes": len(episodes.numbers), "numbers": {k: [n.mean, n.error] for k, n in numbers.items()}}
             console.print_json({**shown, "inverse_temperature": beta, "regret": lost})
         return 0
+
+    def _trained(self, episodes: Episodes) -> Log:
+        """The log of a trained agent."""
+        from jaxdiff.agents.policy import Policy
+        from jaxdiff.studies import trained_agents
+
+        return trained_agents.log_of(Policy.load(self.agent), episodes, seed=self.seed, greedy=self.greedy)[0]
 
     def _episodes(self) -> Episodes:
         from jaxdiff.studies import reference_agents as study

@@ -1,0 +1,232 @@
+"""`jaxdiff train`: a meta-RL agent, from a preset to scores on the published episodes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import tyro
+
+from jaxdiff.cli import console
+from jaxdiff.core.errors import InputError, require, require_integer
+
+if TYPE_CHECKING:
+    from jaxdiff.agents.config import TrainConfig
+    from jaxdiff.agents.learner import Trained
+    from jaxdiff.studies.reference_agents import Episodes
+    from jaxdiff.studies.trained_agents import Evaluated
+
+_TOLD = 10.0  # seconds between lines of progress
+
+
+@dataclass(frozen=True)
+class Train:
+    """Train agents with memory on symbolic Alchemy, and say what they have learned.
+
+    Presets: smoke (seconds), cpu (10 minutes), hour, gpu (15 minutes), and the published configurations paper-vmpo and paper-impala. The
+    core decides most: `slots` keeps one recurrent memory per potion colour, all with the same weights; `gru` is a flat one. Learning rates
+    fall over the budget, so compare runs of equal budgets only. A run that was killed goes on when the same command is given again.
+
+    Try:
+        jaxdiff train alchemy --preset smoke --out runs/smoke
+        jaxdiff train alchemy --preset cpu --seeds 0 1 2 --out runs/cpu
+        jaxdiff train alchemy --preset cpu --core gru --out runs/flat
+        jaxdiff train alchemy --preset cpu --auxiliary corners --seconds 120 --out runs/corners
+        jaxdiff evaluate alchemy --agent runs/cpu/seed-0 --greedy
+    """
+
+    world: tyro.conf.Positional[Literal["alchemy"]] = "alchemy"
+    """Which world."""
+    preset: str = "cpu"
+    """smoke, cpu, hour, gpu, paper-vmpo or paper-impala."""
+    core: str | None = None
+    """slots, gru, lstm or gtrxl; the preset's if not given. Flat cores get 128 units."""
+    algorithm: str | None = None
+    """ppo, vmpo or impala; the preset's if not given."""
+    auxiliary: tuple[str, ...] = ()
+    """Predicted besides, from hidden truth, in training only: features, chemistry, corners (from which corners each colour moves)."""
+    input: str = "none"
+    """Privileged extra input, for diagnosis: none, truth, belief (the benchmark's vector) or marginals (exact)."""
+    interface: str = "benchmark"
+    """benchmark: 39 numbers and 40 actions; types: 22 actions, by colour."""
+    rotation: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """Chemistries with rotations."""
+    seeds: tuple[int, ...] = (0,)
+    """One run for each."""
+    seconds: float | None = None
+    """Seconds of training instead of the preset's budget; compilation is not counted."""
+    steps: int | None = None
+    """Environment steps instead: such runs are the same bit for bit, however often they are interrupted."""
+    environments: int | None = None
+    """Environments played at once; a multiple of devices x minibatches."""
+    devices: int | None = None
+    """Devices that share them; if not given, all accelerators, or as many virtual CPU devices as there are cores."""
+    episodes: str = "published"
+    """What is played afterwards: published, published:N, a number of fresh episodes, or 0 for none."""
+    data: Path | None = None
+    """Folder of the published episodes; that of the checkout if not given."""
+    out: Path | None = None
+    """Folder of the runs, one sub-folder a seed: checkpoints, metrics.jsonl, TensorBoard files, policy. Nothing is kept if not given."""
+    wandb: str | None = None
+    """A Weights & Biases project to log to as well (pip install wandb)."""
+    json: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """Print the results as one line of JSON, last; all other text goes to standard error."""
+
+    def run(self) -> int:
+        """Do it; returns the exit code."""
+        require(len(self.seeds) > 0 and len(set(self.seeds)) == len(self.seeds), "seeds", self.seeds, "one or more different numbers")
+        for seed in self.seeds:
+            require_integer("seeds", seed, 0, 2**32 - 1)
+        _needs_extra()
+        devices = _devices(self.devices)
+        from jaxdiff.agents import learner, presets
+
+        config = presets.alchemy(
+            self.preset,
+            core=self.core,
+            algorithm=self.algorithm,
+            auxiliary=self.auxiliary,
+            extra_input=self.input,
+            interface=self.interface,
+            rotation=self.rotation,
+            seconds=self.seconds,
+            steps=self.steps,
+            environments=self.environments,
+        )
+        episodes = self._episodes()
+        shared = _sharing(config, devices, self.devices)
+        folder = console.output_folder(self.out)
+        screen = console.console(self.json)
+        results: list[dict[str, Any]] = []
+        for seed in self.seeds:
+            mine = None if folder is None else folder / f"seed-{seed}"
+            run = learner.Run(seed=seed, folder=mine, devices=shared, report_seconds=_TOLD, wandb=self.wandb)
+            try:
+                done = learner.train(config, run, report=partial(_tell, seed), say=_say)
+            except learner.DivergedError as error:
+                raise InputError("learning_rate", f"too high: {error}", "a configuration that does not diverge") from error
+            results.append(self._result(seed, done, episodes))
+        screen.print(_table(config, results))
+        if folder is not None:
+            for seed in self.seeds:
+                screen.print(f"policy: {folder / f'seed-{seed}' / 'policy'}", soft_wrap=True)
+        if self.json:
+            console.print_json({"preset": self.preset, "runs": [{k: v for k, v in r.items() if k != "evaluated"} for r in results]})
+        return 0
+
+    def _episodes(self) -> Episodes | None:
+        """What is played afterwards."""
+        from jaxdiff.studies import reference_agents
+
+        kind, _, count = self.episodes.partition(":")
+        number = count or "1000" if kind == "published" else kind
+        require(number.isascii() and number.isdecimal(), "episodes", self.episodes, "published, published:N or a number")
+        if kind != "published":
+            return reference_agents.drawn(int(number), 1, self.rotation) if int(number) else None
+        if self.rotation:
+            return reference_agents.drawn(int(number), 1, True)  # the published ones have none
+        return reference_agents.published(reference_agents.data_folder(self.data), int(number))[0]
+
+    def _result(self, seed: int, done: Trained, episodes: Episodes | None) -> dict[str, Any]:
+        """Numbers of a run, and of what it does on episodes, sampled and greedy."""
+        from jaxdiff.agents.policy import Policy
+        from jaxdiff.studies import trained_agents
+
+        line = done.lines[-1] if done.lines else {}
+        rate = done.counters.steps / max(done.counters.seconds, 1e-9)
+        facts = {
+            "seed": seed,
+            "steps": done.counters.steps,
+            "seconds": done.counters.seconds,
+            "steps_per_second": rate,
+            "compile_seconds": done.compile_seconds,
+            "training_score": line.get("score"),
+        }
+        if episodes is None:
+            return {**facts, "evaluated": {}}
+        import jax
+
+        policy = Policy(done.config, jax.device_get(done.parameters))
+        evaluated = {how: trained_agents.evaluate(policy, episodes, seed=seed, greedy=how == "greedy") for how in ("sampled", "greedy")}
+        for how, found in evaluated.items():
+            facts[how] = {name: [n.mean, n.error] for name, n in found.numbers.items()}
+            facts[how] |= {"no effect": found.nothing, "policy entropy": found.policy_entropy}
+        return {**facts, "evaluated": evaluated}
+
+
+def _tell(seed: int, line: dict[str, Any]) -> None:
+    """A line of progress on standard error."""
+    trials = line.get("trial_scores") or []
+    within = f" (trial 1: {trials[0]:.1f}, last: {trials[-1]:.1f})" if trials and trials[0] is not None else ""
+    score = console.number(float("nan") if line["score"] is None else line["score"], 1)
+    rate, left = f"{line['steps_per_second']:,.0f} steps/s", console.duration(line["seconds_left"])
+    _say(f"seed {seed}, {100 * line['spent']:.0f} %: score {score}{within}, {line['steps']:,} steps, {rate}, {left} left")
+
+
+def _say(text: str) -> None:
+    print(f"jaxdiff: {text}", file=sys.stderr, flush=True)
+
+
+def _needs_extra() -> None:
+    try:
+        import flax  # noqa: F401
+        import optax  # noqa: F401
+        import orbax.checkpoint  # noqa: F401
+    except ImportError as error:
+        raise InputError("train", f"without {error.name}", "after pip install 'jaxdiff[agents]'") from error
+
+
+def _devices(asked: int | None) -> list[Any]:
+    """Devices to train on; on a CPU as many virtual ones as there are cores, if JAX has not started yet."""
+    import jax
+
+    if asked is not None:
+        require_integer("devices", asked, 1)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    with suppress(RuntimeError):  # where JAX runs already, what it has must do
+        jax.config.update("jax_num_cpu_devices", asked or cores)
+    found = jax.devices()
+    require(asked is None or asked <= len(found), "devices", asked, f"at most {len(found)}")
+    return found[: asked or len(found)]
+
+
+def _sharing(config: TrainConfig, devices: list[Any], asked: int | None) -> list[Any] | None:
+    """The devices that the environments can be shared by; fewer than there are unless a number was asked for."""
+    count = len(devices)
+    while asked is None and config.environments % (count * config.algorithm.minibatches):
+        count -= 1
+    return devices[:count] if count > 1 else None
+
+
+def _table(config: TrainConfig, results: list[dict[str, Any]]) -> object:
+    from jaxdiff.studies import trained_agents
+
+    columns = ["", "score", "s.e.", "trial 1", "last trial", "potions 1", "no effect", "steps", "steps/s"]
+    rows = []
+    for result in results:
+        speed = [f"{result['steps']:,}", f"{result['steps_per_second']:,.0f}"]
+        evaluated: dict[str, Evaluated] = result["evaluated"]
+        if not evaluated:
+            score = result["training_score"]
+            rows.append(
+                [f"seed {result['seed']}, last updates", console.number(float("nan") if score is None else score), *"-----", *speed]
+            )
+        for how, found in evaluated.items():
+            n = found.numbers
+            score, potions = n["episode score"], n["potions in trial 1"].mean
+            trials = [console.number(n[name].mean) for name in ("score, trial 1", "score, last trial")]
+            nothing = f"{100 * found.nothing:.1f} %"
+            cells = [console.number(score.mean), console.number(score.error), *trials, console.number(potions), nothing]
+            rows.append([f"seed {result['seed']}, {how}", *cells, *speed])
+    if any(result["evaluated"] for result in results):
+        rows += [[name, console.number(n.mean), console.number(n.error), *"------"] for name, n in trained_agents.REFERENCE.items()]
+    world = "39 numbers, 40 actions" if not dict(config.world.options).get("typed_actions") else "22 actions by colour"
+    extra = f", predicting {', '.join(config.auxiliary)}" if config.auxiliary else ""
+    seen = dict(config.world.options).get("see")
+    extra += f", shown {seen}" if seen else ""
+    return console.table(f"{config.network.core} with {config.algorithm.name} on Alchemy ({world}{extra})", columns, rows)

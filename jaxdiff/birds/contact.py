@@ -117,6 +117,7 @@ def step(bodies: Bodies, y: jax.Array, now: Contact, physics: Physics, mass: jax
 def _damage(impulse: jax.Array, life: jax.Array, threshold: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
     """What an impulse takes from a life, which part of the impulse it took to break the thing (1 where it holds), whether it holds."""
     taken = jnp.maximum(impulse - threshold, 0)
+    life = jnp.maximum(life, 0)  # where nothing is hit the slot is any, also an empty one, whose life is minus infinity
     holds = taken < life
     part = jnp.where(holds, 1, jnp.minimum((life + threshold) / jnp.maximum(impulse, 1e-6), 1)).astype(impulse.dtype)
     return taken, part, holds

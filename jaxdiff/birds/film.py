@@ -63,6 +63,7 @@ def film(env: Birds, params: Params, state: State, action: Any) -> Film:
     path = places[part] + speeds[part] * t + pulls[part] * t**2 / 2
     bird, x, life, moving, sliding = contacts
     last = int(np.flatnonzero(moving | sliding).max()) + 1 if (moving | sliding).any() else 0
+    last = min(last, len(moving) - 1)  # what still moves after the last step is taken away as it is
     bird, x, life = bird[: last + 1], x[: last + 1], life[: last + 1]
     hurt = np.flatnonzero((life[1:] < life[:-1]).any(axis=1) & moving[:last]) + 1
     y0 = np.asarray(state.y)

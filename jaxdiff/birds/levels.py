@@ -10,7 +10,8 @@ from jaxdiff.birds.level import padded as padded
 from jaxdiff.birds.level import slots as slots
 from jaxdiff.birds.level import stack as stack
 from jaxdiff.birds.level import take as take
+from jaxdiff.birds.level_files import parse as parse
 from jaxdiff.birds.level_files import read as read
 from jaxdiff.birds.level_files import write as write
 
-__all__ = ("Generated", "Level", "Slots", "check", "generate", "generated", "padded", "read", "slots", "stack", "take", "write")
+__all__ = ("Generated", "Level", "Slots", "check", "generate", "generated", "padded", "parse", "read", "slots", "stack", "take", "write")

@@ -80,7 +80,7 @@ def fan(acceleration: float = 12.0, band: tuple[float, float] = FAN_BAND) -> Nov
 
 
 def mirrored_slingshot() -> Novelty:
-    """The slingshot stands as far to the other side of all things, and throws the other way."""
+    """The slingshot stands as far to the other side of all things (but not beyond the world's end), and throws the other way."""
 
     def change(env: Birds, params: Params) -> tuple[Birds, Params]:
         level, numbers = params.level, params.physics

@@ -19,8 +19,8 @@ import numpy as np
 
 from jaxdiff.birds import kinds, physics, shots
 from jaxdiff.birds.settling import Pile
-from jaxdiff.birds.world import Birds, Params
-from jaxdiff.core.errors import require
+from jaxdiff.birds.world import Birds, Params, require_slots
+from jaxdiff.core.errors import as_array, require, require_integer
 
 CHUNK = 512  # episodes side by side
 
@@ -51,6 +51,7 @@ def play(env: Birds, params: Params, actions: jax.Array) -> Outcome:
         actions: in units of the action space, float32 [E, K, 3].
     """
     actions = jnp.asarray(actions).astype(jnp.float32)
+    require_slots(env, np.shape(params.level.kind)[-1], np.shape(params.level.birds)[-1])
     require(actions.ndim == 3 and actions.shape[1:] == (env.birds, 3), "actions", f"of shape {actions.shape}", f"[E, {env.birds}, 3]")
     count = actions.shape[0]
     chunks = max(1, -(-count // CHUNK))
@@ -114,10 +115,13 @@ def play_levels(env: Birds, params: Params, actions: Any, threads: int | None = 
     wanted = f"[{levels}, E, {env.birds}, 3]"
     require(np.ndim(actions) == 4 and np.shape(actions)[0] == levels, "actions", f"of shape {np.shape(actions)}", wanted)
     require(np.shape(actions)[2:] == (env.birds, 3), "actions", f"of shape {np.shape(actions)}", wanted)
+    if threads is not None:
+        require_integer("threads", threads, 1)
+    actions = as_array("actions", actions, f"numbers {wanted}", np.float32)
+    require(bool(np.isfinite(actions).all()), "actions", "not finite everywhere", "finite numbers")
     level, numbers = jax.tree.map(np.asarray, (params.level, params.physics))
     single = physics.default()
     flat = jax.tree.map(lambda leaf, one: np.ndim(leaf) > np.ndim(one), numbers, single)
-    actions = np.asarray(actions, np.float32)
 
     def one(i: int) -> Outcome:
         mine = Params(jax.tree.map(lambda leaf: leaf[i], level), jax.tree.map(lambda leaf, many: leaf[i] if many else leaf, numbers, flat))

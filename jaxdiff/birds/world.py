@@ -113,9 +113,7 @@ class Birds(Environment[State, Params]):
 
     def reset_env(self, key: jax.Array, params: Params) -> tuple[jax.Array, State]:
         """The level as it is. The key is not used."""
-        shape = (np.shape(params.level.kind)[-1], np.shape(params.level.birds)[-1])
-        wanted = (self.slots.objects, self.birds)
-        require(shape == wanted, "level", f"with {shape[0]} slots and {shape[1]} birds", f"{wanted[0]} and {wanted[1]}, see levels.padded")
+        require_slots(self, np.shape(params.level.kind)[-1], np.shape(params.level.birds)[-1])
         life = physics.bodies(params.level, params.physics).life
         x, y = (jnp.asarray(v).astype(jnp.float32) for v in (params.level.x, params.level.y))
         state = State(x, y, life, jnp.zeros((), jnp.int32))
@@ -175,6 +173,14 @@ class Birds(Environment[State, Params]):
         coming = following == jnp.arange(len(kinds.BIRDS), dtype=jnp.int32)
         sling = jnp.asarray(params.level.sling).astype(jnp.float32)
         return jnp.concatenate([things.ravel(), left.astype(jnp.float32)[None], sling, coming.astype(jnp.float32)])
+
+
+def require_slots(env: Birds, objects: int, birds: int) -> None:
+    """Refuse a level of other numbers of slots."""
+    wanted = (env.slots.objects, env.birds)
+    require(
+        (objects, birds) == wanted, "level", f"with {objects} slots and {birds} birds", f"{wanted[0]} and {wanted[1]}, see levels.padded"
+    )
 
 
 def _example(shape: Slots) -> Level:

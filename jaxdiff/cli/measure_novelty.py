@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from jaxdiff.cli import console
-from jaxdiff.core.errors import require
+from jaxdiff.core.errors import require, require_integer
 
 if TYPE_CHECKING:
     from jaxdiff.difficulty.novelty import ReactionDifficulty
@@ -24,7 +24,8 @@ class MeasureNovelty:
 
     A world is a registered name and settings of it, or of its parameters; a file of solutions (npz with actions [M, L, k], length [M] and,
     if known, tried) takes the place of a world. Random sequences of actions are tried on many starts; a start is passed by the return
-    that a share of them reaches in the world before. The same world twice gives the floor of chance.
+    that a share of them reaches in the world before. A world without chance, such as Birds-v0, has one start only: intervals are then about
+    the random tries alone. The shift that chance gives is measured and taken off.
 
     Try:
         jaxdiff measure novelty --before SAECA-v0,width=9,rule=110 --after SAECA-v0,width=9,rule=30 --steps 4
@@ -43,10 +44,10 @@ class MeasureNovelty:
     """Starts."""
     tries: int = 2000
     """Random tries on every start, in each world."""
-    share: float = 0.2
-    """A start is passed by the return that this share of random tries reaches in the world before."""
+    share: float | None = None
+    """A start is passed by the return that this share of random tries reaches in the world before; a fifth if not given."""
     target: float | None = None
-    """A return that passes every start, instead of that share."""
+    """A return that passes every start, instead of that share; in Birds-v0 all pigs if neither is given."""
     largest: float | None = None
     """Largest Euclidean distance of two actions (files of solutions, which need it)."""
     reading: str = "partition_mean"
@@ -87,21 +88,23 @@ class MeasureNovelty:
         from jaxdiff.difficulty import novelty
         from jaxdiff.difficulty.novelty_levels import over_levels
         from jaxdiff.studies.reaction import pair, protocol
-        from jaxdiff.studies.reaction.domain import after
+        from jaxdiff.studies.reaction.domain import after, stream
 
+        require_integer("seed", self.seed, 0, 2**32 - 1)
         require(self.largest is None, "largest", self.largest, "nothing, for worlds: their actions say it")
         domain = pair.domain(pair.world(self.before), pair.world(self.after), self.steps, self.share, self.target)
         levels = domain.levels(self.levels, self.seed)
-        keys = jax.random.split(jax.random.fold_in(jax.random.key(self.seed), 2), 3)
+        keys = jax.random.split(stream(self.seed, "tries"), 3)
         sides = []
         with console.progress() as report:
             for number, (world, key) in enumerate(zip((levels, levels, after(levels, domain.novelties[0])), keys, strict=True)):
                 report("try", number, len(keys))
                 sides.append(domain.attempt(world, key, self.tries))
         pairs = [protocol.solutions(domain, side) for side in sides]
+        thinned = [again.thinned(other) for again, other in zip(*pairs[1:], strict=True)]
         measured = [
             [novelty.difficulty(a, b, domain.metric, self.reading, self.matching) for a, b in zip(pairs[0], other, strict=True)]  # pyright: ignore[reportArgumentType]
-            for other in pairs[1:]
+            for other in (thinned, pairs[2])
         ]
         summary = over_levels(measured[1], measured[0], seed=self.seed)
         rates = float(sides[0].rate.mean()), float(sides[2].rate.mean())
@@ -135,7 +138,7 @@ def _summary(found: Summary, rates: tuple[float, float], about: str) -> object:
         "D": found.d,
         "  of it size: fewer or more solutions": found.size,
         "  of it shift: solutions elsewhere": found.shift,
-        "the same world twice": found.floor,
+        "shift that chance alone gives": found.floor,
         "D less that": found.excess,
         "the other way round": found.reverse,
     }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from jaxdiff.cli import console
 from jaxdiff.cli.measure_novelty import interval
+from jaxdiff.core.errors import require
 from jaxdiff.core.files import whole
 from jaxdiff.sweep import pieces
 
@@ -32,6 +33,7 @@ def run(worlds: tuple[str, ...], settings: Settings, out: Path | None, as_json: 
     from jaxdiff.studies.reaction import protocol, table
     from jaxdiff.studies.reaction.worlds import domain
 
+    require(len(worlds) > 0 and len(set(worlds)) == len(worlds), "worlds", " ".join(worlds) or "none", "different ones, at least one")
     domains = [domain(name) for name in worlds]
     folder = console.output_folder(out)
     keep = pieces.forget if folder is None else pieces.keeper(folder / "runs")
@@ -50,7 +52,8 @@ def run(worlds: tuple[str, ...], settings: Settings, out: Path | None, as_json: 
         written.append(folder / "rows.json")
     screen = console.console(as_json)
     for one, dataset, found, judged in results:
-        screen.print(_distances(one, dataset, found))
+        for part in _distances(one, dataset, found):
+            screen.print(part)
         screen.print(_losses(one, found))
         screen.print(_classes(one, judged))
         screen.print(_predictions(one, judged))
@@ -64,41 +67,37 @@ def run(worlds: tuple[str, ...], settings: Settings, out: Path | None, as_json: 
     return 0
 
 
-def _distances(one: Domain, dataset: xr.Dataset, found: list[NoveltyRow]) -> object:
-    columns = [
-        "novelty",
-        "kind",
-        "D",
-        "size",
-        "shift",
-        "less chance",
-        "back",
-        "random loses",
-        "exact D",
-        "|sampled - exact|",
-        "left out",
-        "reaction is",
-    ]
+def _distances(one: Domain, dataset: xr.Dataset, found: list[NoveltyRow]) -> list[object]:
+    """Two tables: what the paper's Table 1 has, and what stands behind it."""
+    columns = ["novelty", "kind", "D", "less chance", "reaction is", "random loses", "levels left out"]
     cells = [
         [
             row.name,
             row.kind,
             interval(row.summary.d),
-            *(console.number(part.value, 3) if part is not None else "-" for part in (row.summary.size, row.summary.shift)),
             interval(row.summary.excess),
-            console.number(row.summary.reverse.value, 3) if row.summary.reverse is not None else "-",
-            console.number(row.random_drop.value, 3),
-            console.number(row.exact, 3),
-            console.number(row.exact_error, 3),
-            str(row.summary.undetermined),
             row.summary.verdict,
+            console.number(row.random_drop.value, 3),
+            str(row.summary.undetermined),
         ]
         for row in found
     ]
-    floor = found[0].summary.floor
     sizes = f"{dataset.sizes['level']} levels, {dataset.attrs['tries']:,} random tries on each"
-    caption = f"{one.about}. {sizes}; the same world twice: {interval(floor)}"
-    return console.table(f"{one.name}: distances between solutions (paper, Table 1)", columns, cells, caption)
+    first = console.table(f"{one.name}: distances between solutions (paper, Table 1)", columns, cells, f"{one.about}. {sizes}.")
+    columns = ["novelty", "size", "shift", "chance", "back", "exact D", "|sampled - exact|"]
+    cells = [
+        [
+            row.name,
+            *(interval(part) for part in (row.summary.size, row.summary.shift, row.summary.floor, row.summary.reverse)),
+            console.number(row.exact, 3),
+            console.number(row.exact_error, 3),
+        ]
+        for row in found
+    ]
+    about = (
+        "D is size and shift together; chance is the shift of as many solutions of the same world; exact over all sequences, where listed."
+    )
+    return [first, console.table(f"{one.name}: parts of the distances", columns, cells, about)]
 
 
 def _losses(one: Domain, found: list[NoveltyRow]) -> object:
@@ -121,7 +120,8 @@ def _classes(one: Domain, judged: Verdict) -> object:
         c = judged.confusion[agent]
         cells.append([agent, *(console.number(rates[k], 3) for k in CLASSES), f"{c.agreement:.2f}", f"{c.by_chance:.2f}"])
     columns = ["pass rate of", *CLASSES, "classes agree", "by chance"]
-    return console.table(f"{one.name}: pass rate by predicted class (paper, Table 2)", columns, cells)
+    about = "what cannot be told from no novelty counts as easy"
+    return console.table(f"{one.name}: pass rate by predicted class (paper, Table 2)", columns, cells, about)
 
 
 def _predictions(one: Domain, judged: Verdict) -> object:
@@ -141,7 +141,8 @@ def _predictions(one: Domain, judged: Verdict) -> object:
             ]
         )
     columns = ["what", "tells the loss of", "Spearman", "Kendall", "Pearson", "p", "without any one", "given the rival"]
-    return console.table(f"{one.name}: does it tell what agents lose?", columns, cells)
+    about = "intervals by drawing levels anew: they say nothing about other novelties"
+    return console.table(f"{one.name}: does it tell what agents lose?", columns, cells, about)
 
 
 def _paper() -> object:

@@ -73,6 +73,16 @@ class Solutions:
         """Those of n actions in their order, float32 [m, n, k]."""
         return self.actions[self.length == n, :n]
 
+    def thinned(self, like: Solutions) -> Solutions:
+        """The first ones of each length, at most as many as another side has: what is left of a sample where fewer things work."""
+        wanted = np.bincount(like.length, minlength=self.actions.shape[1] + 1)
+        place = np.zeros(len(self.length), np.int64)
+        for n in range(1, self.actions.shape[1] + 1):
+            mine = self.length == n
+            place[mine] = np.arange(mine.sum())
+        kept = place < wanted[self.length]
+        return Solutions(self.actions[kept], self.length[kept], self.tried)
+
     def distinct(self) -> Solutions:
         """Each once, the first occurrence."""
         if not len(self.length):

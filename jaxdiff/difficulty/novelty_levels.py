@@ -1,7 +1,8 @@
-"""A novelty over many levels: mean difficulty with intervals, the floor that chance alone gives, and the paper's classes.
+"""A novelty over many levels: mean difficulty with intervals, the shift that chance alone gives, and the paper's classes.
 
-Two independent samples of the solutions of one and the same world are some distance apart. That floor is measured (a world against
-itself) and taken off. Axes: levels.
+Two independent samples of the solutions of one and the same world are as large on average, but never in the same places: their shift is
+chance, and it is taken off. There are the fewer to be matched the fewer there are, so chance is measured between the world before and as
+many of its own solutions, sampled anew, as there are after the novelty (`novelty.Solutions.thinned`). Axes: levels.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from jaxdiff.difficulty.novelty import ReactionDifficulty
 HARD = 0.3  # the paper: easy up to 0, medium up to here
 NO_NOVELTY = "indistinguishable from no novelty"
 UNDETERMINED = "undetermined"
+TOO_FEW = "too few levels to say"
+FEWEST = 3  # levels: an interval over fewer says nothing
 
 
 @dataclass(frozen=True)
@@ -42,10 +45,10 @@ class Summary:
         levels: levels that count.
         undetermined: levels left out because nobody solved them, before or after.
         d, size, shift, reverse: see `novelty.ReactionDifficulty`; None where no level counts.
-        floor: D of the world against itself; None where it was not measured.
+        floor: shift that chance alone gives; None where it was not measured.
         excess: D less the floor of the same level.
         verdict: "easy", "medium", "hard", by the excess where there is one, else by D; `NO_NOVELTY` where the interval of the excess
-            covers 0; `UNDETERMINED` where no level counts.
+            covers 0; `TOO_FEW` where there is an excess of fewer than three levels; `UNDETERMINED` where no level counts.
     """
 
     levels: int
@@ -71,7 +74,8 @@ def over_levels(
 
     Args:
         novelties: of each level.
-        floor: of each level in the same order, the world before against itself, independently sampled with the same budget.
+        floor: of each level in the same order, the world before against its own solutions, independently sampled with the same budget
+            and thinned to as many as there are after the novelty. Its shift is what is taken off.
         resamples: how often levels are drawn anew.
         level: of the intervals.
         seed: of the resampling.
@@ -84,8 +88,6 @@ def over_levels(
     require_integer("resamples", resamples, 1)
     require(0 < level < 1, "level", level, "between 0 and 1")
     counts = np.array([not n.undetermined for n in novelties])
-    if floor is not None:
-        counts &= np.array([not n.undetermined for n in floor])
     used = np.flatnonzero(counts).tolist()
     left_out = len(novelties) - len(used)
     if not len(used):
@@ -107,8 +109,10 @@ def over_levels(
     size, shift, reverse = (mean(of(novelties, name)) for name in ("size", "shift", "reverse"))
     if floor is None:
         return Summary(len(used), left_out, mean(d), size, shift, reverse, None, None, _class_of(d.mean()))
-    chance = of(floor, "d")
+    chance = of(floor, "shift")
     excess = mean(d - chance)
+    if len(used) < FEWEST:
+        return Summary(len(used), left_out, mean(d), size, shift, reverse, mean(chance), excess, TOO_FEW)
     verdict = NO_NOVELTY if excess.low <= 0 <= excess.high else _class_of(excess.value)
     return Summary(len(used), left_out, mean(d), size, shift, reverse, mean(chance), excess, verdict)
 

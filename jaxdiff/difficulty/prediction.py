@@ -80,7 +80,8 @@ def associate(predictor: Any, outcome: Any, rival: Any = None, *, resamples: int
         p = float(found.pvalue)
     rest = [float(_spearman(np.delete(a, i), np.delete(b, i))) for i in range(len(a))]
     partial = np.nan if rival is None else _partial(a, b, np.nanmean(_items("rival", rival), 1))
-    return Association(float(_pearson(a, b)), spearman, kendall, p, (min(rest), max(rest)), partial)
+    known = [value for value in rest if not np.isnan(value)] or [float("nan")]
+    return Association(float(_pearson(a, b)), spearman, kendall, p, (min(known), max(known)), partial)
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class Confusion:
 
     Attributes:
         classes: their names, from easy to hard.
-        counts: items by predicted and observed class, int [C, C].
+        counts: items by predicted and observed class, float [C, C]; tied items are spread over the classes that they share.
         agreement: share of items on the diagonal.
         by_chance: what it would be on average if the observed order were random.
     """
@@ -116,12 +117,14 @@ def confusion(predicted: Sequence[str], harm: Any, classes: Sequence[str] = ("ea
     harm = as_array("harm", harm, "numbers [items]", np.float64)
     require(harm.shape == (len(predicted),), "harm", f"of shape {harm.shape}", f"{len(predicted)} numbers")
     place = np.array([list(classes).index(c) for c in predicted], int)
-    observed = np.empty_like(place)
-    observed[np.argsort(harm, kind="stable")] = np.sort(place)
-    counts = np.zeros((len(classes),) * 2, int)
-    np.add.at(counts, (place, observed), 1)
+    in_order = np.eye(len(classes))[np.sort(place)]
+    _, group = np.unique(harm, return_inverse=True)
+    ordered = np.sort(group)
+    observed = np.stack([in_order[ordered == g].mean(0) for g in group])  # whatever the order among equals
+    counts = np.zeros((len(classes),) * 2)
+    np.add.at(counts, place, observed)
     share = counts.sum(1) / max(counts.sum(), 1)
-    return Confusion(tuple(classes), counts, float((place == observed).mean()), float((share**2).sum()))
+    return Confusion(tuple(classes), counts, float(np.trace(counts) / max(len(place), 1)), float((share**2).sum()))
 
 
 def _items(name: str, values: Any) -> np.ndarray:

@@ -67,9 +67,9 @@ def against_loss(rows: Sequence[NoveltyRow], judged: Verdict, title: str, null: 
                 color=INK,
             )
     handles = [Line2D([], [], color=look.color, marker=look.marker, linestyle="", label=name) for name, look in BY_CLASS.items()]
-    handles.append(Line2D([], [], color=UNSEEN.color, marker=UNSEEN.marker, linestyle="", label="indistinguishable from no novelty"))
+    handles.append(Line2D([], [], color=UNSEEN.color, marker=UNSEEN.marker, linestyle="", label="no novelty seen"))
     numbers = [Line2D([], [], linestyle="", label=f"{i + 1}  {row.name}") for i, row in enumerate(shown)]
-    outside_legend(figure, [*handles, *numbers], 4)
+    outside_legend(figure, [*handles, *numbers], 3)
     heading(figure, f"Does the distance tell the loss? {title}")
     return figure
 
@@ -97,7 +97,7 @@ def bars(rows: Sequence[NoveltyRow], title: str) -> Figure:
         Patch(color=LOOKS[2].color, label="size: fewer or more solutions"),
         Patch(color=LOOKS[1].color, label="shift: solutions elsewhere"),
         Line2D([], [], color=INK, marker="o", markersize=4, label="D"),
-        Line2D([], [], color=SOFT, linestyle=(0, (2, 1.5)), label="the same world twice"),
+        Line2D([], [], color=SOFT, linestyle=(0, (2, 1.5)), label="shift by chance alone"),
     ]
     outside_legend(figure, handles, 4)
     heading(figure, f"How hard is each novelty? {title}")
@@ -157,7 +157,7 @@ def tree(before: Attempts, after: Attempts, level: int, actions: int, title: str
     for ax, side, name in zip(axes, (before, after), names, strict=True):
         length = side.length[level]
         solved = length > 0
-        dress(ax, f"{name}: {int(solved.sum()):,} of {tries:,} sequences solve it", None, "step")
+        dress(ax, f"{name}: {int(solved.sum()):,} of {tries:,}", None, "step")
         for step in range(steps):
             wide = actions ** (steps - step - 1)
             share = solved.reshape(-1, wide).mean(1)

@@ -1,6 +1,7 @@
 """Birds-v0 in the protocol, whole episodes against its steps, and novelties."""
 
 import itertools
+from dataclasses import replace
 
 import chex
 import jax
@@ -128,6 +129,10 @@ def test_films_end_as_episodes_do(world, actions, tmp_path):
             state = shot.after
         assert int(env.pigs_left(state)) == int(outcome.pigs_left[lane])
         assert int(state.shot) == int(outcome.birds[lane])
+    # Nothing rubs: many birds still move when the steps are over.
+    slippery = Params(params.level, replace(params.physics, friction=np.float32(0.001), restitution=np.float32(0.95)))
+    _, state = env.reset(jax.random.key(0), params)
+    assert any(np.isfinite(film(env, slippery, state, action).bird[-1]).all() for action in actions[:20, 0])
     pictures = picture.shown(env, params, before, shot)
     assert len(pictures) == len(range(0, len(shot.bird), 2)) + 8
     assert not np.array_equal(pictures[0], pictures[-1])
@@ -182,3 +187,33 @@ def test_bad_input(call, words):
     env, params = jaxdiff.make("Birds-v0", **SMALL)
     with pytest.raises(InputError, match=words):
         call(env, params)
+
+
+LEDGE = b"""<?xml version="1.0"?><Level width="2"><Camera x="0" y="2" minWidth="20" maxWidth="30"/><Score highScore="0"/>
+<Birds><Bird type="BirdRed"/><Bird type="BirdRed"/></Birds><Slingshot x="-8" y="-1.5"/><GameObjects>
+<Platform type="Platform" material="" x="3" y="-1" scaleX="3" scaleY="0.5"/>
+<Pig type="BasicSmall" material="" x="3.3" y="-0.595" rotation="0"/>
+</GameObjects></Level>"""
+
+
+@pytest.mark.slow
+def test_empty_slots_change_nothing():
+    """A level without blocks is the same level however many slots for blocks there are."""
+    level = levels.parse(LEDGE)
+    shots = np.random.default_rng(1).uniform(size=(400, 3, 3)).astype(np.float32)
+    found = []
+    for blocks in (0, 6):
+        env = Birds(**{**SMALL, "blocks": blocks})
+        found.append(play(env, Params(levels.padded(level, env.slots), physics.default()), shots))
+    chex.assert_trees_all_equal(*found)
+    assert 0 < float(found[0].passed.mean()) < 1
+
+
+def test_slots_must_fit(world, actions):
+    with pytest.raises(InputError, match=r"see levels\.padded"):
+        play(Birds(2, 1, 1, 1, 3), world[1], actions)
+    many = jax.tree.map(lambda leaf: np.asarray(leaf)[None], world[1])
+    with pytest.raises(InputError, match="threads"):
+        play_levels(world[0], many, actions[None], threads=-1)
+    with pytest.raises(InputError, match="not finite"):
+        play_levels(world[0], many, np.full_like(actions, np.nan)[None])

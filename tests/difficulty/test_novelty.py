@@ -197,6 +197,29 @@ def test_floor_covers_no_novelty_and_is_taken_off():
     assert harder.excess.value == pytest.approx(harder.d.value - harder.floor.value)
 
 
+def test_pure_thinning_is_no_shift():
+    """Where only fewer of the same solutions work, what chance gives to as few is all the shift there is."""
+    rng = np.random.default_rng(6)
+
+    def sampled(share):
+        count = int(rng.binomial(200, share))
+        length = np.sort(rng.integers(1, 3, count)).astype(np.int32)
+        return novelty.Solutions(rng.random((count, 2, 2)).astype(np.float32), length, 200)
+
+    rows, floor = [], []
+    for _ in range(60):
+        a, again, b = sampled(0.5), sampled(0.5), sampled(0.1)
+        rows.append(novelty.difficulty(a, b, np.sqrt(2)))
+        thin = again.thinned(b)
+        assert [len(thin.of_length(n)) for n in (1, 2)] == [min(len(again.of_length(n)), len(b.of_length(n))) for n in (1, 2)]
+        floor.append(novelty.difficulty(a, thin, np.sqrt(2)))
+    found = novelty_levels.over_levels(rows, floor)
+    assert found.shift.low > 0
+    assert found.excess.value == pytest.approx(found.size.value, abs=0.004)
+    assert found.verdict == "hard"
+    assert novelty_levels.over_levels(rows[:2], floor[:2]).verdict == novelty_levels.TOO_FEW
+
+
 def test_classes_and_what_is_left_out():
     undetermined = novelty.difficulty(packed([], 1), packed([], 1), 1.0)
     assert undetermined.undetermined

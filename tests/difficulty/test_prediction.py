@@ -59,6 +59,8 @@ def test_classes_against_losses():
     assert found.agreement == 1
     assert np.array_equal(found.counts, np.diag([2, 1, 1]))
     assert found.by_chance == pytest.approx(0.25 + 2 * 0.0625)
+    tied = [prediction.confusion(order, [0.0] * 5) for order in (["hard"] + ["easy"] * 4, ["easy"] * 4 + ["hard"])]
+    assert tied[0].agreement == pytest.approx(tied[1].agreement) == pytest.approx(tied[0].by_chance)
     turned = prediction.confusion(["easy", "hard"], [1.0, 0.0])
     assert turned.agreement == 0
 

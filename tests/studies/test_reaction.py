@@ -22,7 +22,13 @@ from jaxdiff.studies.reaction.domain import Domain, Levels, after, named, return
 
 STEPS = 4
 SMALL = protocol.Settings(
-    levels=4, random_agents=4, episodes=20, agent_levels=16, tries=40, chunk=2, training=policy.Training(updates=60, adapting=60, rate=1e-2)
+    levels=4,
+    random_agents=4,
+    episodes=20,
+    agent_levels=16,
+    tries=40,
+    chunk=2,
+    training=policy.Training(updates=60, adapting=60, rate=1e-2, entropy=0.1),
 )
 
 

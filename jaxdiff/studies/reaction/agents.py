@@ -6,7 +6,6 @@ Axes: A agents, M levels.
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass
 
 import jax
@@ -14,7 +13,7 @@ import numpy as np
 
 from jaxdiff.core.novelties import Novelty
 from jaxdiff.studies.reaction import policy
-from jaxdiff.studies.reaction.domain import Domain, Levels, after
+from jaxdiff.studies.reaction.domain import Domain, Levels, after, stream
 from jaxdiff.studies.reaction.policy import Network, Training
 
 AGENTS = ("replay", "frozen", "adapted", "planner")
@@ -32,7 +31,8 @@ class Team:
 
     Attributes:
         levels: the levels that they are tested on, M.
-        practice: other levels, for training.
+        practice: levels for training, drawn apart; where a world has few different starts (in `worlds.society` there are some 180) they are
+            the same ones, and agents are tested on what they have practised.
         network: the policy, trained on these before the novelty.
         learned: share of practice levels passed in the course of training, float32 [updates].
         passed: as in `play`, in the world before.
@@ -58,7 +58,7 @@ def team(domain: Domain, levels: int, seed: int, training: Training, tries: int)
         tries: sequences that old solutions are found among, and that the planner tries where not all can be listed.
     """
     test, practice = domain.levels(levels, 2 * seed + 10_001), domain.levels(levels, 2 * seed + 10_002)
-    keys = jax.random.split(jax.random.key(seed), 4)
+    keys = jax.random.split(stream(seed, "agents before"), 4)
     network, learned = policy.train(
         practice, policy.start(practice, domain.steps, keys[0], training), domain.steps, keys[1], training.updates, training
     )
@@ -82,7 +82,7 @@ def play(domain: Domain, known: Team, novelty: Novelty, seed: int, training: Tra
         training: of the policy.
     """
     test, practice = after(known.levels, novelty), after(known.practice, novelty)
-    keys = jax.random.split(jax.random.fold_in(jax.random.key(seed), zlib.crc32(novelty.name.encode())), 2)
+    keys = jax.random.split(stream(seed, f"agents after {novelty.name}"), 2)
     adapted, _ = policy.train(practice, known.network, domain.steps, keys[0], training.adapting, training)
     actions, length = known.old
     again = domain.replay(test, actions).length

@@ -7,6 +7,7 @@ M tries a level, T actions, k coordinates of an action.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -105,7 +106,8 @@ class Domain:
         steps: T.
         draw: random tries from (key, [L, M]): actions [L, M, T, ...].
         coordinates: an array of actions as vectors that `metric` compares, float32 [..., T, k].
-        share: the target of a level is what this share of random tries reaches; None: `make` sets targets.
+        share: the target of a level is what this share of random tries reaches, but more than the worst of them does; None: `make` sets
+            targets.
         least: a target is at least this much, so that doing nothing does not pass.
         every: all tries there are, [M, T, ...], or None where they cannot be listed.
         solve: actions after which each try passes, int32 [L, M] with 0 for never; the world's own steps if not given.
@@ -137,7 +139,7 @@ class Domain:
         made = self.make(count, seed)
         if self.share is None:
             return made
-        key = jax.random.fold_in(jax.random.key(seed), 1)
+        key = stream(seed, "targets")
         target = _targets(made, self._tries(key, count, self.every, 2000), self.share)
         return replace(made, target=np.maximum(target, np.float32(self.least)))
 
@@ -168,6 +170,11 @@ class Domain:
         return self.draw(key, (count, tries))
 
 
+def stream(seed: int, what: str) -> jax.Array:
+    """A key for one use of a seed: keys of other uses, and those split from them, are others."""
+    return jax.random.fold_in(jax.random.key(seed), zlib.crc32(what.encode()))
+
+
 def named(domain: Domain, name: str) -> Novelty:
     """A novelty of a domain by its name.
 
@@ -181,9 +188,12 @@ def named(domain: Domain, name: str) -> Novelty:
 
 
 def _targets(levels: Levels, actions: Any, share: float) -> np.ndarray:
-    """What a share of the tries reaches at some step, on each level, float32 [L]."""
+    """What a share of the tries reaches at some step, on each level, float32 [L]; infinite where all tries reach the same."""
     best = np.sort(returns(levels, actions).max(-1), axis=1)
-    return best[:, min(best.shape[1] - 1, int(np.ceil((1 - share) * best.shape[1])))].astype(np.float32)
+    reached = best[:, min(best.shape[1] - 1, int(np.ceil((1 - share) * best.shape[1])))]
+    # What the worst try reaches is no achievement.
+    better = np.where(best > best[:, :1], best, np.inf).min(1)
+    return np.maximum(reached, better).astype(np.float32)
 
 
 def _solve(levels: Levels, actions: Any) -> np.ndarray:

@@ -8,6 +8,7 @@ from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import jax
 import jax.numpy as jnp
@@ -24,33 +25,38 @@ from jaxdiff.core.spaces import Box, Space
 from jaxdiff.difficulty.action_metrics import Euclidean, Hamming
 from jaxdiff.difficulty.novelty import Solutions
 from jaxdiff.populations import plans
-from jaxdiff.studies.reaction.domain import Domain, Levels, stacked
-from jaxdiff.studies.reaction.worlds import NULL
+from jaxdiff.studies.reaction.domain import Domain, Levels, stacked, stream
+from jaxdiff.studies.reaction.worlds import ALL_PIGS, NULL
 
 World = tuple[Environment[Any, Any], Any]
+SHARE = 0.2
 MOST_LISTED = 1 << 15  # sequences that are all tried for a target, if there are no more
 
 
-def domain(before: World, after: World, steps: int, share: float = 0.2, target: float | None = None) -> Domain:
+def domain(before: World, after: World, steps: int, share: float | None = None, target: float | None = None) -> Domain:
     """The change from one world to another.
 
     Args:
         before, after: worlds and their parameters, with the same actions.
         steps: actions of a try.
-        share: a level is passed by the return that this share of random tries reaches in the world before.
-        target: a return that passes every level, instead.
+        share: a level is passed by the return that this share of random tries reaches in the world before, a fifth if not given.
+        target: a return that passes every level, instead. In Birds-v0 all pigs if neither is given.
 
     Raises:
-        InputError: other actions after than before, no steps, a share outside 0..1.
+        InputError: other actions after than before, no steps, a share outside 0..1, a target that is no number, both of them.
     """
     require_integer("steps", steps, 1)
-    require(target is not None or 0 < share < 1, "share", share, "between 0 and 1")
+    require(share is None or target is None, "target", target, "nothing beside a share")
+    require(share is None or 0 < share < 1, "share", share, "between 0 and 1")
+    require(target is None or math.isfinite(target), "target", target, "a finite number")
+    if share is None and target is None:
+        share, target = (None, ALL_PIGS) if isinstance(before[0], Birds) else (SHARE, None)
     space = before[0].action_space(before[1])
     there = after[0].action_space(after[1])
     require(space == there, "after", f"a world with actions {there}", f"the actions of the world before, {space}")
 
     def starts(count: int, seed: int) -> Levels:
-        keys = jax.random.split(jax.random.key(seed), count)
+        keys = jax.random.split(stream(seed, "levels"), count)
         goal = np.full(count, np.nan if target is None else target, np.float32)
         return Levels(before[0], stacked([before[1]] * count), keys, goal)
 
@@ -66,8 +72,7 @@ def domain(before: World, after: World, steps: int, share: float = 0.2, target: 
     if number is not None and number**steps <= MOST_LISTED:
         every = np.asarray(flat.action(space, jnp.asarray(plans.every(space, steps))))
     return Domain(
-        "pair", about, starts, (change,), NULL, metric, steps, partial(_draw, space, steps), partial(_vectors, space),
-        share if target is None else None, every=every,
+        "pair", about, starts, (change,), NULL, metric, steps, partial(_draw, space, steps), partial(_vectors, space), share, every=every
     )  # fmt: skip
 
 
@@ -124,12 +129,17 @@ def _set(params: Any, name: str, value: Any, allowed: str) -> Any:
     old = getattr(params, first)
     if rest:
         return replace(params, **{first: _set(old, rest, value, allowed)})  # pyright: ignore[reportArgumentType]
+    if is_dataclass(old):
+        raise InputError("world", f"with {name}={value!r}", f"one of its parts: {', '.join(_names(old, name + '.'))}")
     old = np.asarray(old)
+    allowed = f"{'a finite number' if old.dtype.kind == 'f' else old.dtype} of shape {list(old.shape)}"
     try:
         new = np.asarray(value, old.dtype)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(name, value, f"{old.dtype} of shape {list(old.shape)}") from error
-    require(new.shape == old.shape and np.array_equal(new, np.asarray(value)), name, value, f"{old.dtype} of shape {list(old.shape)}")
+        raise InputError(name, value, allowed) from error
+    # Reals are rounded to what the world computes with; integers must be what was written.
+    kept = bool(np.isfinite(new).all()) if old.dtype.kind == "f" else np.array_equal(new, np.asarray(value))
+    require(new.shape == old.shape and kept, name, value, allowed)
     return replace(params, **{first: new[()]})  # pyright: ignore[reportArgumentType]
 
 
@@ -139,12 +149,17 @@ def read_solutions(path: Path) -> Solutions:
     Raises:
         InputError: no such file, or not of that form.
     """
-    allowed = "an npz file with actions [solutions, longest, coordinates] and length [solutions]"
+    allowed = "an npz file with actions [solutions, longest, coordinates], length [solutions] and perhaps tried, an integer"
     try:
         with np.load(path) as file:
             there = {name: file[name] for name in file.files}
-    except (OSError, ValueError, EOFError) as error:
-        raise InputError("solutions", str(path), allowed) from error
+    except FileNotFoundError as error:
+        raise InputError("solutions", f"{path}, which is not there", allowed) from error
+    except (OSError, ValueError, TypeError, EOFError, AttributeError, BadZipFile) as error:
+        raise InputError("solutions", f"{path}, which cannot be read", allowed) from error
     missing = {"actions", "length"} - there.keys()
     require(not missing, "solutions", f"{path}, without {', '.join(sorted(missing))}", allowed)
-    return Solutions(there["actions"], there["length"], int(there["tried"]) if "tried" in there else None)
+    tried = there.get("tried")
+    require(tried is None or (tried.shape == () and tried.dtype.kind in "iu"), "solutions", f"{path}, with tried {tried}", allowed)
+    require(there["actions"].dtype.kind in "iuf", "solutions", f"{path}, with actions of type {there['actions'].dtype}", allowed)
+    return Solutions(there["actions"], there["length"], None if tried is None else int(tried))

@@ -1,7 +1,7 @@
 """The paper's protocol on a domain: distances between the solutions of random agents on sampled levels, and how other agents fare.
 
 "We use 50 randomly initialized agents" of 100 episodes on 100 levels, and agents on more than 1,000 levels a novelty (Measuring
-Difficulty of Novelty Reaction, sections on novelty reaction difficulty and experiments). Added: the floor that chance alone gives, exact
+Difficulty of Novelty Reaction, sections on novelty reaction difficulty and experiments). Added: the shift that chance alone gives, exact
 distances where all sequences can be listed, and intervals. Axes: N novelties, the null last; L levels of distances, M of agents.
 """
 
@@ -18,7 +18,7 @@ from jaxdiff.core.errors import require_integer
 from jaxdiff.difficulty import novelty
 from jaxdiff.difficulty.novelty import ReactionDifficulty, Solutions
 from jaxdiff.studies.reaction import agents
-from jaxdiff.studies.reaction.domain import Attempts, Domain, after
+from jaxdiff.studies.reaction.domain import Attempts, Domain, after, stream
 from jaxdiff.studies.reaction.policy import Training
 from jaxdiff.sweep.pieces import Keep, Piece, forget
 
@@ -57,7 +57,7 @@ class Settings:
     def __post_init__(self) -> None:
         for name in ("levels", "random_agents", "episodes", "agent_levels", "tries", "chunk"):
             require_integer(name, getattr(self, name), 1)
-        require_integer("seed", self.seed, 0)
+        require_integer("seed", self.seed, 0, 2**32 - 1)
 
     @property
     def budget(self) -> int:
@@ -75,7 +75,7 @@ def run(domain: Domain, settings: Settings, progress: Progress = lambda what, do
         keep: gives pieces that were made before, or makes and keeps them.
 
     Returns:
-        dataset with d, size, shift, reverse, undetermined, random_before, random_after, d_exact [novelty, level]; floor, floor_undetermined
+        dataset with d, size, shift, reverse, undetermined, chance, random_after, d_exact [novelty, level]; random_before
         [level]; before [agent, agent_level], after [novelty, agent, agent_level]; learned [update].
     """
     import xarray as xr
@@ -102,9 +102,9 @@ def run(domain: Domain, settings: Settings, progress: Progress = lambda what, do
     over = ("novelty", "level")
     return xr.Dataset(
         {
-            **{name: (over, distances[name]) for name in (*FIELDS, "random_after")},
+            **{name: (over, distances[name]) for name in (*FIELDS, "chance", "random_after")},
             **({"d_exact": (over, distances["d_exact"])} if domain.every is not None else {}),
-            **{name: ("level", distances[name]) for name in ("random_before", "floor", "floor_undetermined")},
+            "random_before": ("level", distances["random_before"]),
             "before": (("agent", "agent_level"), base["passed"]),
             "after": (("novelty", "agent", "agent_level"), np.stack(played)),
             "learned": ("update", base["learned"]),
@@ -130,38 +130,38 @@ def _distances(domain: Domain, settings: Settings, progress: Progress, keep: Kee
 def _chunk(domain: Domain, settings: Settings, start: int) -> Piece:
     """Rows of some levels: [N, levels], or [levels]."""
     levels = domain.levels(settings.levels, settings.seed).some(slice(start, start + settings.chunk))
-    key = jax.random.fold_in(jax.random.key(settings.seed), start)
+    key = jax.random.fold_in(stream(settings.seed, "tries"), start)
     changes = (*domain.novelties, domain.null)
     keys = jax.random.split(key, len(changes) + 2)
     before, again = (domain.attempt(levels, k, settings.budget) for k in keys[:2])
-    floor = _rows(domain, before, again)
-    found: dict[str, list[Any]] = {name: [] for name in (*FIELDS, "random_after", "d_exact")}
+    found: dict[str, list[Any]] = {name: [] for name in (*FIELDS, "chance", "random_after", "d_exact")}
     exact = domain.every is not None and start < EXACT_LEVELS
     some = levels.some(slice(0, EXACT_LEVELS - start))
     every = domain.everything(some) if exact else None
     for change, k in zip(changes, keys[2:], strict=True):
         changed = after(levels, change)
         tried = domain.attempt(changed, k, settings.budget)
-        rows = _rows(domain, before, tried)
+        sides = [solutions(domain, each) for each in (before, again, tried)]
+        rows = _rows(domain, sides[0], sides[2])
         for name in FIELDS:
             found[name].append([getattr(row, name) for row in rows])
+        thinned = [one.thinned(other) for one, other in zip(*sides[1:], strict=True)]
+        found["chance"].append([row.shift for row in _rows(domain, sides[0], thinned)])
         found["random_after"].append(tried.rate)
         found["d_exact"].append(np.full(len(levels), np.nan))
         if every is not None:
-            rows = _rows(domain, every, domain.everything(changed.some(slice(0, len(some)))), "drop")
+            other = solutions(domain, domain.everything(changed.some(slice(0, len(some)))))
+            rows = _rows(domain, solutions(domain, every), other, "drop")
             found["d_exact"][-1][: len(rows)] = [np.nan if row.undetermined else row.d for row in rows]
     return {
         **{name: np.array(rows) for name, rows in found.items()},
         "random_before": before.rate,
-        "floor": np.array([row.d for row in floor]),
-        "floor_undetermined": np.array([row.undetermined for row in floor]),
     }
 
 
-def _rows(domain: Domain, a: Attempts, b: Attempts, duplicates: Any = "keep") -> list[ReactionDifficulty]:
+def _rows(domain: Domain, a: list[Solutions], b: list[Solutions], duplicates: Any = "keep") -> list[ReactionDifficulty]:
     """The distance on every level, from one to the other."""
-    pairs = zip(solutions(domain, a), solutions(domain, b), strict=True)
-    return [novelty.difficulty(one, other, domain.metric, duplicates=duplicates) for one, other in pairs]
+    return [novelty.difficulty(one, other, domain.metric, duplicates=duplicates) for one, other in zip(a, b, strict=True)]
 
 
 def solutions(domain: Domain, attempts: Attempts) -> list[Solutions]:

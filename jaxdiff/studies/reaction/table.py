@@ -13,7 +13,7 @@ import numpy as np
 
 from jaxdiff.difficulty import prediction
 from jaxdiff.difficulty.novelty import ReactionDifficulty
-from jaxdiff.difficulty.novelty_levels import NO_NOVELTY, UNDETERMINED, Summary, over_levels
+from jaxdiff.difficulty.novelty_levels import NO_NOVELTY, TOO_FEW, UNDETERMINED, Summary, over_levels
 from jaxdiff.difficulty.prediction import Association, Confusion, Interval
 from jaxdiff.studies.reaction.agents import AGENTS
 
@@ -26,7 +26,6 @@ RESAMPLES = 1000
 
 # The paper's Table 1: distance, and average change of the pass rate of its agents in percent.
 PAPER_DISTANCE = (0.76, 0.46, -0.15, -0.16, 0.26, 0.29, 0.22, -0.10, 0.28, 0.43, 0.23, -0.03)
-PAPER_CLASS = "HHEEMMMEMHME"
 PAPER_CHANGE = (-35, -13, 20, -5, -7, -9, -19, -13, -17, -10, -2, -7)
 # Its Table 2: mean pass rate by class.
 PAPER_PASS = {"easy": 0.3946, "medium": 0.3874, "hard": 0.2214}
@@ -58,10 +57,10 @@ class NoveltyRow:
 
 def rows(dataset: xr.Dataset) -> list[NoveltyRow]:
     """All novelties, the null last."""
-    floor = [_distance(d, np.nan, np.nan, np.nan, u) for d, u in zip(*_values(dataset, "floor", "floor_undetermined"), strict=True)]
     out = []
     for i, name in enumerate(dataset.novelty.values):
         one = dataset.isel(novelty=i)
+        floor = [_distance(np.nan, np.nan, shift, np.nan, False) for shift in one.chance.values]
         fields = _values(one, "d", "size", "shift", "reverse", "undetermined")
         levels = [_distance(*row) for row in zip(*fields, strict=True)]
         exact = one.d_exact.values if "d_exact" in one else np.full(len(levels), np.nan)
@@ -76,7 +75,7 @@ def rows(dataset: xr.Dataset) -> list[NoveltyRow]:
                 float(np.abs(exact - one.d.values)[known].mean()) if known.any() else np.nan,
                 _mean(dataset.random_before.values - one.random_after.values),
                 {agent: _mean(drops[a]) for a, agent in enumerate(AGENTS)},
-                {agent: float(np.nanmean(one.after.values[a])) for a, agent in enumerate(AGENTS)},
+                {agent: float(_means(one.after.values[a])) for a, agent in enumerate(AGENTS)},
             )
         )
     return out
@@ -84,7 +83,7 @@ def rows(dataset: xr.Dataset) -> list[NoveltyRow]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """How well distances tell what happens to agents.
+    """How well distances, less what chance gives, tell what happens to agents.
 
     Attributes:
         associations: by (predictor, agent); what a predictor says of how much an agent loses.
@@ -106,25 +105,31 @@ def verdict(dataset: xr.Dataset, found: list[NoveltyRow], seed: int = 0) -> Verd
         seed: of bootstrap and permutations.
     """
     use = [i for i, row in enumerate(found) if row.name != dataset.attrs["null"] and row.summary.verdict != UNDETERMINED]
-    counts = ~(dataset.undetermined.values.astype(bool) | dataset.floor_undetermined.values.astype(bool))
+    counts = ~dataset.undetermined.values.astype(bool)
     arrays = {
-        "D": dataset.d.values,
-        "shift": dataset["shift"].values,
+        "D": dataset.d.values - dataset.chance.values,
+        "shift": dataset["shift"].values - dataset.chance.values,
         "size": dataset["size"].values,
     }
+    arrays["random pass rate"] = dataset.random_before.values - dataset.random_after.values
     predictors = {name: np.where(counts, array, np.nan)[use] for name, array in arrays.items()}
-    rival = dataset.random_before.values - dataset.random_after.values[use]
-    predictors["random pass rate"] = rival
+    rival = predictors["random pass rate"]
     drops = _drops(dataset)[use]
-    associations = {
-        (name, agent): prediction.associate(
-            predictor, drops[:, a], rival if name != "random pass rate" else None, resamples=RESAMPLES, seed=seed
-        )
-        for name, predictor in predictors.items()
-        for a, agent in enumerate(AGENTS)
-    }
-    classes = ["easy" if found[i].summary.verdict == NO_NOVELTY else found[i].summary.verdict for i in use]
-    confusion = {agent: prediction.confusion(classes, np.nanmean(drops[:, a], 1), CLASSES) for a, agent in enumerate(AGENTS)}
+    enough = len(use) >= prediction.FEWEST
+    associations = (
+        {}
+        if not enough
+        else {
+            (name, agent): prediction.associate(
+                predictor, drops[:, a], rival if name != "random pass rate" else None, resamples=RESAMPLES, seed=seed
+            )
+            for name, predictor in predictors.items()
+            for a, agent in enumerate(AGENTS)
+        }
+    )
+    # What cannot be told from no novelty is easy.
+    classes = ["easy" if found[i].summary.verdict in (NO_NOVELTY, TOO_FEW) else found[i].summary.verdict for i in use]
+    confusion = {agent: prediction.confusion(classes, _means(drops[:, a]), CLASSES) for a, agent in enumerate(AGENTS)}
     by_class = {
         agent: {
             c: float(np.mean(passed))
@@ -147,22 +152,25 @@ def paper(seed: int = 0) -> tuple[Association, Association]:
 def sentences(dataset: xr.Dataset, found: list[NoveltyRow], judged: Verdict) -> list[str]:
     """Where distances predict and where they do not, in words."""
     out = []
+    if not judged.associations:
+        return [f"fewer than {prediction.FEWEST} novelties that count: nothing to compare"]
     for agent in AGENTS:
         ours, rival = judged.associations["D", agent], judged.associations["random pass rate", agent]
         if np.isnan(ours.spearman.value):
             out.append(f"{agent}: loses the same with every novelty; nothing to predict")
             continue
-        holds = ours.p < 0.05
+        says = "predicts" if ours.p < 0.05 and ours.spearman.value > 0 else "does not reliably predict"
+        says = "goes the wrong way about" if ours.p < 0.05 and ours.spearman.value < 0 else says
         # One of the two can be far ahead by chance with so few novelties, so a difference is only called one beyond both intervals.
         better = (
             "more than"
             if ours.spearman.low > rival.spearman.high
-            else "less than"
+            else "clearly worse than"
             if ours.spearman.high < rival.spearman.low
-            else "no better than"
+            else "not clearly better or worse than"
         )
         out.append(
-            f"{agent}: D {'predicts' if holds else 'does not reliably predict'} the loss (rank correlation {ours.spearman.value:.2f} "
+            f"{agent}: D {says} the loss (rank correlation {ours.spearman.value:.2f} "
             f"[{ours.spearman.low:.2f}, {ours.spearman.high:.2f}], p {ours.p:.3f}, {ours.without_one[0]:.2f} to {ours.without_one[1]:.2f} "
             f"without any one novelty), {better} the change of the random pass rate ({rival.spearman.value:.2f})"
         )
@@ -187,6 +195,12 @@ def _values(dataset: xr.Dataset, *names: str) -> list[np.ndarray]:
 def _drops(dataset: xr.Dataset) -> np.ndarray:
     """Before less after, [N + 1, A, M]."""
     return dataset.before.values - dataset.after.values
+
+
+def _means(values: np.ndarray) -> np.ndarray:
+    """Means over levels, the last axis; NaN where there is none."""
+    known = ~np.isnan(values)
+    return np.where(known.any(-1), np.nansum(values, -1) / np.maximum(known.sum(-1), 1), np.nan)
 
 
 def _mean(values: np.ndarray) -> Interval:

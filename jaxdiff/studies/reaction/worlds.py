@@ -31,7 +31,7 @@ from jaxdiff.populations import plans
 from jaxdiff.society import graphs
 from jaxdiff.society import novelties as society_novelties
 from jaxdiff.society.world import Lambda
-from jaxdiff.studies.reaction.domain import Domain, Levels, stacked
+from jaxdiff.studies.reaction.domain import Domain, Levels, stacked, stream
 
 NULL = Novelty("nothing", "appearance", lambda env, params: (env, params))
 
@@ -173,7 +173,7 @@ def domain(name: str) -> Domain:
 
 
 def _levels(env: Any, params: Sequence[Any], seed: int) -> Levels:
-    keys = jax.random.split(jax.random.key(seed), len(params))
+    keys = jax.random.split(stream(seed, "levels"), len(params))
     return Levels(env, stacked(list(params)), keys, np.full(len(params), np.nan, np.float32))
 
 

@@ -28,7 +28,7 @@ SMALL = protocol.Settings(
     agent_levels=16,
     tries=40,
     chunk=2,
-    training=policy.Training(updates=60, adapting=60, rate=1e-2, entropy=0.1),
+    training=policy.Training(updates=60, adapting=100, rate=1e-2, entropy=0.05),
 )
 
 

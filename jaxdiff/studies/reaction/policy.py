@@ -24,6 +24,7 @@ from jaxdiff.core.spaces import Box, Discrete, MultiDiscrete, Space
 from jaxdiff.studies.reaction.domain import Levels
 
 OWN = 0.1  # how much of the world's own reward counts beside passing
+LEAST_GAIN = 0.1
 BLOCK = 10  # updates in one call of a compiled program: as many or as few as are wanted share it
 LEAST_SPREAD = -3.0  # log of the smallest standard deviation of a real action, in halves of its range
 
@@ -149,7 +150,8 @@ def _train(
         counts = play.counts.astype(jnp.float32)
         number = counts.sum()
         gain = jax.lax.stop_gradient(to_go - value)
-        spread = jnp.sqrt((counts * gain**2).sum() / number) + 1e-6
+        # Where nothing is gained anywhere, noise must not be blown up until it drowns the entropy bonus.
+        spread = jnp.maximum(jnp.sqrt((counts * gain**2).sum() / number), LEAST_GAIN)
         log_p, entropy = _log_probability(space, logits, play.action)
         each = -gain / spread * log_p - training.entropy * entropy + 0.5 * (value - to_go) ** 2
         return (counts * each).sum() / number

@@ -89,6 +89,8 @@ KILLED = """
 import sys, time
 from pathlib import Path
 sys.path.insert(0, {root!r})
+import jax
+jax.config.update("jax_disable_most_optimizations", True)  # as `quick_compilation` does: other programs round otherwise
 from tests.agents.test_learner import SMALL
 from jaxdiff.agents import learner
 run = learner.Run(seed=3, folder=Path(sys.argv[1]), report_seconds=0, checkpoint_seconds=0)
@@ -213,6 +215,8 @@ DEVICES = """
 import sys, jax
 jax.config.update("jax_num_cpu_devices", 2)
 sys.path.insert(0, {root!r})
+import jax
+jax.config.update("jax_disable_most_optimizations", True)  # as `quick_compilation` does: other programs round otherwise
 from tests.agents.test_learner import SMALL
 from jaxdiff.agents import learner
 import dataclasses, numpy as np

@@ -42,3 +42,6 @@ class Bandit(Environment):
 
     def action_space(self, params):
         return Discrete(2)
+
+    def observation_entries(self, params):
+        return ("nothing",)

@@ -158,7 +158,9 @@ def _train(
 
     def update(network: Network, key: jax.Array) -> tuple[Network, jax.Array]:
         weights = (network.policy, network.value)
-        play = jax.vmap(partial(_episode, env, steps, network.policy))(params, levels, target, jax.random.split(key, target.shape[0]))
+        each = jax.random.split(key, target.shape[0])
+        # Levels begin alike in every update.
+        play = jax.vmap(partial(_episode, env, steps, network.policy))(params, jax.random.clone(levels), target, each)
         changes, optimiser = _adam(training).update(jax.grad(loss)(weights, play), network.optimiser, weights)
         policy, value = optax.apply_updates(weights, changes)
         return Network(policy, value, optimiser), play.passed.mean(dtype=jnp.float32)

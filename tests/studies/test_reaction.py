@@ -164,9 +164,6 @@ def dataset(domain, kept):
     return protocol.run(domain, SMALL, keep=kept[0])
 
 
-# Left out of the pass with key-reuse checks: the checker reports the scan of a policy's episode (an argument "already consumed"), whose
-# keys are split once and used once; it is not yet understood why.
-@pytest.mark.host
 class TestProtocol:
     def test_shapes_and_ranges(self, dataset):
         assert dict(dataset.sizes) == {"novelty": 6, "level": 4, "agent": 4, "agent_level": 16, "update": 60}

@@ -106,11 +106,11 @@ def _episode(env: Environment[Any, Any], steps: int, weights: Any, params: Any, 
     space = env.action_space(params)
     begin, chance = jax.random.split(level)
     obs, state = env.reset_env(begin, params)
-    keys = jax.random.split(chance, steps), None if key is None else jax.random.split(key, steps)
 
-    def body(carry: Any, now: Any) -> tuple[Any, Any]:
+    def body(carry: Any, t: jax.Array) -> tuple[Any, Any]:
         obs, state, total, over, passed = carry
-        t, step_key, act_key = now
+        # Made here: under vmap, JAX's checker takes keys that were split before a scan for used ones.
+        step_key, act_key = jax.random.fold_in(chance, t), None if key is None else jax.random.fold_in(key, t)
         seen = jnp.concatenate([_encoded(env.observation_space(params), obs), jax.nn.one_hot(t, steps, dtype=jnp.float32)])
         action = _choose(space, _apply(weights, seen), act_key)
         obs, state, reward, terminated, truncated, _ = env.step_env(step_key, state, _element(space, action), params)
@@ -121,7 +121,7 @@ def _episode(env: Environment[Any, Any], steps: int, weights: Any, params: Any, 
         return (obs, state, total, over | terminated | truncated, passed | now_passed), (seen, action, counted, counts)
 
     no = jnp.bool_(False)
-    last, (seen, action, counted, counts) = jax.lax.scan(body, (obs, state, jnp.float32(0), no, no), (jnp.arange(steps), *keys))
+    last, (seen, action, counted, counts) = jax.lax.scan(body, (obs, state, jnp.float32(0), no, no), jnp.arange(steps, dtype=jnp.int32))
     return _Play(seen, action, counted, counts, last[-1])
 
 

@@ -38,11 +38,11 @@ demo: $(VENV)/.core
 	$(BIN)/jaxdiff measure saeca --rules 184 110 122 164 --strategy chained --policies 2000 --populations 10 --steps 300 --out $(OUT)
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile
-	$(X64) $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile -m 'not slow and not host'
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
+	$(X64) $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder -m 'not slow and not host'
 
 test-fast: $(VENV)/.test
-	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile -m 'not slow'
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder -m 'not slow'
 
 lint: $(VENV)/.lint $(VENV)/.test
 	$(BIN)/ruff check .

@@ -7,7 +7,7 @@ Axes: N slots; B lanes, episodes side by side, before the slots.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from jaxdiff.birds import kinds
 from jaxdiff.birds.level import Level
+from jaxdiff.core.errors import require
 
 FAR = 1e6  # where a band that is not there begins and ends
 
@@ -123,6 +124,32 @@ def default() -> Physics:
         tnt_radius=number(2.5),
         appearance=number(0),
     )
+
+
+# What every number must be for the world to be one: the least, whether that is allowed itself, and the most.
+POSSIBLE = {
+    **dict.fromkeys(
+        ("gravity", "launch_speed", "bird_mass", "bird_radius", "block_density", "pig_density", "tnt_radius"), (0, False, np.inf)
+    ),
+    **dict.fromkeys(("block_life", "pig_life", "tnt_life", "tnt_damage", "threshold", "friction", "bird_boost"), (0, True, np.inf)),
+    "restitution": (0, True, 1),
+}
+
+
+def require_possible(numbers: Physics) -> None:
+    """Refuse numbers with which nothing comes to rest or nothing moves; on the host.
+
+    Raises:
+        InputError: no gravity, a restitution above 1, a mass of nothing, and what is not finite or beyond its range.
+    """
+    for field in fields(numbers):
+        value = np.asarray(getattr(numbers, field.name))
+        least, included, most = POSSIBLE.get(field.name, (-np.inf, False, np.inf))
+        fits = np.isfinite(value) & (value <= most) & ((value >= least) if included else (value > least))
+        above = f"{'at least' if included else 'above'} {least:g}" if np.isfinite(least) else "finite"
+        require(bool(fits.all()), f"physics.{field.name}", value.tolist(), f"{above} and at most {most:g}" if np.isfinite(most) else above)
+    facing = np.asarray(numbers.facing)
+    require(bool((np.abs(facing) == 1).all()), "physics.facing", facing.tolist(), "1 (to the right) or -1")
 
 
 class Bodies(NamedTuple):

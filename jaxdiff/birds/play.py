@@ -108,7 +108,7 @@ def play_levels(env: Birds, params: Params, actions: Any, threads: int | None = 
         leaves [L, E], NumPy.
 
     Raises:
-        InputError: actions of another shape, no level.
+        InputError: actions of another shape, no level, physics in which nothing comes to rest.
     """
     levels = np.shape(params.level.kind)[0] if np.ndim(params.level.kind) == 2 else 0
     require(levels > 0, "params", f"with kinds of shape {np.shape(params.level.kind)}", "levels with a leading axis")
@@ -120,6 +120,7 @@ def play_levels(env: Birds, params: Params, actions: Any, threads: int | None = 
     actions = as_array("actions", actions, f"numbers {wanted}", np.float32)
     require(bool(np.isfinite(actions).all()), "actions", "not finite everywhere", "finite numbers")
     level, numbers = jax.tree.map(np.asarray, (params.level, params.physics))
+    physics.require_possible(numbers)
     single = physics.default()
     flat = jax.tree.map(lambda leaf, one: np.ndim(leaf) > np.ndim(one), numbers, single)
 

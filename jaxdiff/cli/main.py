@@ -45,14 +45,16 @@ def _is_another_world(word: str) -> bool:
     return word not in WORLDS and (":" in word or word in registered()) and not word.startswith("-")
 
 
-def _words(arguments: list[str] | None) -> list[str]:
-    """The command line as the parser knows it: what is measured may be a command with settings of its own."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
+def _parsed(words: list[str]) -> Any:
+    """The command that a command line asks for: what is measured may have settings of its own, and its own usage line."""
+    asked: Any = Command
+    prog = "jaxdiff"
     if words[:2] == ["measure", "novelty"]:
-        return ["measure-novelty", *words[2:]]
-    if words[:1] == ["measure"] and len(words) > 1 and _is_another_world(words[1]):
-        return ["measure-any", *words[1:]]
-    return words
+        asked, prog, words = MeasureNovelty, "jaxdiff measure novelty", words[2:]
+    elif words[:1] == ["measure"] and len(words) > 1 and _is_another_world(words[1]):
+        asked, prog, words = MeasureAny, "jaxdiff measure", words[1:]
+    about = ABOUT if asked is Command else None
+    return tyro.cli(asked, prog=prog, description=about, args=words, config=(tyro.conf.OmitArgPrefixes,))
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -68,8 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # what the terminal's encoding lacks is no reason to die
     try:
-        command: Any = tyro.cli(Command, prog="jaxdiff", description=ABOUT, args=_words(arguments), config=(tyro.conf.OmitArgPrefixes,))
-        return command.run()
+        return _parsed(list(sys.argv[1:] if arguments is None else arguments)).run()
     except InputError as error:
         print(f"jaxdiff: {error}", file=sys.stderr)
         return 2

@@ -20,9 +20,10 @@ from jaxdiff.agents.networks.agent import NetworkConfig
 from jaxdiff.core.errors import InputError
 from jaxdiff.core.held import held
 
+pytestmark = pytest.mark.usefixtures("quick_compilation")
 SMALL = TrainConfig(
     world=WorldConfig.of("Alchemy-v0", trials=2, steps=3, typed_actions=True),
-    network=NetworkConfig("slots", units=4, encoder_units=4, scorer_units=4),
+    network=NetworkConfig("gru", units=4, encoder_units=4),
     algorithm=AlgorithmConfig(minibatches=2, epochs=1),
     auxiliary=("corners",),
     environments=4,
@@ -37,14 +38,6 @@ def same(a, b):
     assert leaves
     for x, y in leaves:
         np.testing.assert_array_equal(np.asarray(x), np.asarray(y))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def quick_compilation():
-    """Nothing here depends on how well XLA optimises."""
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
 
 
 @pytest.fixture(scope="module")
@@ -203,7 +196,7 @@ def test_configurations():
 def test_policies_of_another_shape_are_refused(whole, tmp_path):
     _, trained = whole
     target = checkpoint.export(tmp_path, SMALL, trained.parameters)
-    text = (target / "config.json").read_text().replace('"scorer_units": 4', '"scorer_units": 5')
+    text = (target / "config.json").read_text().replace('"units": 4', '"units": 5')
     (target / "config.json").write_text(text)
     with pytest.raises(InputError, match="shape"):
         checkpoint.load(tmp_path)

@@ -9,6 +9,7 @@ import pytest
 from jaxdiff.birds import contact, flight, kinds, physics, settling, shots
 from jaxdiff.birds.level import Slots, Thing, assembled, padded
 from jaxdiff.birds.physics import FAR
+from jaxdiff.core.errors import InputError
 
 LANES = 64
 G = kinds.GROUND
@@ -238,3 +239,21 @@ def test_wind_and_fan_carry():
     none = flown(bodies, pile, acts, replace(physics.default(), fan=np.float32(5), band=np.float32([FAR, FAR]))).bird.x[0]
     assert back < still < up
     assert none == still
+
+
+@pytest.mark.host
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("gravity", 0.0, "physics.gravity is 0.0; allowed: above 0"),
+        ("restitution", 1.5, "physics.restitution is 1.5; allowed: at least 0 and at most 1"),
+        ("block_density", [1.0, 0.0, 1.0], "physics.block_density"),
+        ("friction", -0.1, "allowed: at least 0"),
+        ("pig_life", [1.0, np.inf, 1.0], "physics.pig_life"),
+        ("facing", 0.0, r"1 \(to the right\) or -1"),
+    ],
+)
+def test_impossible_numbers_are_refused(field, value, words):
+    physics.require_possible(physics.default())
+    with pytest.raises(InputError, match=words):
+        physics.require_possible(replace(physics.default(), **{field: np.float32(value)}))

@@ -4,20 +4,17 @@ import json
 import subprocess
 import sys
 
-import jax
 import pytest
 
 from jaxdiff.cli.main import main
 
+pytestmark = pytest.mark.usefixtures("quick_compilation")
 RUN = ["train", "alchemy", "--preset", "smoke", "--steps", "1600", "--devices", "1", "--json"]
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    out = tmp_path_factory.mktemp("runs")
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield out
-    jax.config.update("jax_disable_most_optimizations", False)
+    return tmp_path_factory.mktemp("runs")
 
 
 @pytest.mark.slow

@@ -110,7 +110,7 @@ def test_difficulty_falls_with_tolerance_and_medians_agree_with_q(population):
 @pytest.mark.slow
 def test_large_population_median_is_where_q_crosses_one_half():
     rng = np.random.default_rng(0)
-    weights, rewards = 2.0 ** -rng.integers(0, 20, 2000), rng.beta(3, 3, 2000)
+    weights, rewards = 2.0 ** -rng.integers(0, 20, 1000), rng.beta(3, 3, 1000)
     for gamma in (0.0, 0.05):
         q = response.q(weights, rewards, gamma)
         assert (np.diff(q) >= -1e-9).all()

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxdiff.birds import levels
+from jaxdiff.birds import levels, physics
 from jaxdiff.birds.world import Birds
 from jaxdiff.core.adapters import flat
 from jaxdiff.core.environment import Environment
@@ -110,6 +110,8 @@ def world(text: str) -> World:
             params = replace(params, level=levels.padded(levels.read(str(value)), env.slots))
         elif field not in of_world:
             params = _set(params, field, value, f"{', '.join(sorted(of_world))}; {', '.join(_names(params))}")
+    if isinstance(env, Birds):
+        physics.require_possible(params.physics)
     return env, params
 
 

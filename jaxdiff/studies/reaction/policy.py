@@ -2,7 +2,8 @@
 
 It sees the observation and the number of the step, remembers nothing and plays for passing the level: reward 1 when the target is
 reached, and a tenth of the world's own. REINFORCE with a learned baseline; every update plays all levels once. The same networks for
-every world: integers are shown one-hot, reals as they are; real actions are Gaussian. Axes: L levels, T steps.
+every world: integers are shown one-hot, reals standardised by the starts of the first levels; real actions are Gaussian around a mean
+within their bounds (a mean far outside would be deaf: whatever is drawn there is clipped to the same). Axes: L levels, T steps.
 """
 
 from __future__ import annotations
@@ -48,12 +49,20 @@ class Training:
     entropy: float = 0.03
 
 
+class Eyes(NamedTuple):
+    """What real observations are standardised with, float32 [entries] each; never trained."""
+
+    middle: jax.Array
+    scale: jax.Array
+
+
 class Network(NamedTuple):
-    """Weights of policy and baseline, and the optimiser's state."""
+    """Weights of policy and baseline, the optimiser's state, and how observations are shown."""
 
     policy: Any
     value: Any
     optimiser: Any
+    eyes: Eyes
 
 
 def start(levels: Levels, steps: int, key: jax.Array, training: Training) -> Network:
@@ -64,7 +73,7 @@ def start(levels: Levels, steps: int, key: jax.Array, training: Training) -> Net
     assert outputs is not None
     keys = jax.random.split(key)
     policy, value = (_layers(k, (inputs, training.width, training.width, size)) for k, size in zip(keys, (outputs, 1), strict=True))
-    return Network(policy, value, _adam(training).init((policy, value)))
+    return Network(policy, value, _adam(training).init((policy, value)), _eyes(levels))
 
 
 def train(levels: Levels, network: Network, steps: int, key: jax.Array, updates: int, training: Training) -> tuple[Network, np.ndarray]:
@@ -88,7 +97,7 @@ def train(levels: Levels, network: Network, steps: int, key: jax.Array, updates:
 
 def passes(levels: Levels, network: Network, steps: int) -> np.ndarray:
     """Whether each level is passed when the likeliest action is taken throughout, bool [L]."""
-    return np.asarray(_passes(levels.env, steps, levels.params, jax.random.clone(levels.keys), levels.target, network.policy))
+    return np.asarray(_passes(levels.env, steps, levels.params, jax.random.clone(levels.keys), levels.target, network.policy, network.eyes))
 
 
 class _Play(NamedTuple):
@@ -101,7 +110,9 @@ class _Play(NamedTuple):
     passed: jax.Array
 
 
-def _episode(env: Environment[Any, Any], steps: int, weights: Any, params: Any, level: jax.Array, target: Any, key: Any) -> _Play:
+def _episode(
+    env: Environment[Any, Any], steps: int, weights: Any, eyes: Eyes, params: Any, level: jax.Array, target: Any, key: Any
+) -> _Play:
     """Play a level; with the likeliest actions where there is no key."""
     space = env.action_space(params)
     begin, chance = jax.random.split(level)
@@ -111,7 +122,7 @@ def _episode(env: Environment[Any, Any], steps: int, weights: Any, params: Any, 
         obs, state, total, over, passed = carry
         # Made here: under vmap, JAX's checker takes keys that were split before a scan for used ones.
         step_key, act_key = jax.random.fold_in(chance, t), None if key is None else jax.random.fold_in(key, t)
-        seen = jnp.concatenate([_encoded(env.observation_space(params), obs), jax.nn.one_hot(t, steps, dtype=jnp.float32)])
+        seen = jnp.concatenate([_encoded(env.observation_space(params), obs, eyes), jax.nn.one_hot(t, steps, dtype=jnp.float32)])
         action = _choose(space, _apply(weights, seen), act_key)
         obs, state, reward, terminated, truncated, _ = env.step_env(step_key, state, _element(space, action), params)
         counts = ~over & ~passed
@@ -126,8 +137,8 @@ def _episode(env: Environment[Any, Any], steps: int, weights: Any, params: Any, 
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def _passes(env: Environment[Any, Any], steps: int, params: Any, keys: jax.Array, target: jax.Array, weights: Any) -> jax.Array:
-    return jax.vmap(lambda p, k, t: _episode(env, steps, weights, p, k, t, None).passed)(params, keys, target)
+def _passes(env: Environment[Any, Any], steps: int, params: Any, keys: jax.Array, target: jax.Array, weights: Any, eyes: Eyes) -> jax.Array:
+    return jax.vmap(lambda p, k, t: _episode(env, steps, weights, eyes, p, k, t, None).passed)(params, keys, target)
 
 
 @partial(jax.jit, static_argnums=(0, 1, 2))
@@ -160,10 +171,10 @@ def _train(
         weights = (network.policy, network.value)
         each = jax.random.split(key, target.shape[0])
         # Levels begin alike in every update.
-        play = jax.vmap(partial(_episode, env, steps, network.policy))(params, jax.random.clone(levels), target, each)
+        play = jax.vmap(partial(_episode, env, steps, network.policy, network.eyes))(params, jax.random.clone(levels), target, each)
         changes, optimiser = _adam(training).update(jax.grad(loss)(weights, play), network.optimiser, weights)
         policy, value = optax.apply_updates(weights, changes)
-        return Network(policy, value, optimiser), play.passed.mean(dtype=jnp.float32)
+        return Network(policy, value, optimiser, network.eyes), play.passed.mean(dtype=jnp.float32)
 
     return jax.lax.scan(update, network, jax.random.split(key, BLOCK))
 
@@ -195,9 +206,20 @@ def _width_of(space: Space) -> int:
     return sum(space.sizes) if isinstance(space, MultiDiscrete) else math.prod(space.shape)
 
 
-def _encoded(space: Space, obs: jax.Array) -> jax.Array:
+def _eyes(levels: Levels) -> Eyes:
+    """Means and deviations of the first observations of levels; entries that are all alike keep their unit."""
+    if not isinstance(levels.env.observation_space(levels.one(0)), Box):
+        return Eyes(jnp.zeros(0, jnp.float32), jnp.ones(0, jnp.float32))
+    first = jax.vmap(lambda p, k: levels.env.reset_env(jax.random.split(k)[0], p)[0])(levels.params, jax.random.clone(levels.keys))
+    flat_first = first.reshape(len(first), -1).astype(jnp.float32)
+    spread = flat_first.std(0)
+    return Eyes(flat_first.mean(0), jnp.where(spread > 1e-6, spread, 1).astype(jnp.float32))
+
+
+def _encoded(space: Space, obs: jax.Array, eyes: Eyes) -> jax.Array:
     if isinstance(space, Box):
-        return obs.reshape(-1).astype(jnp.float32)
+        # Far outside what was seen at the start says no more than outside.
+        return jnp.clip((obs.reshape(-1).astype(jnp.float32) - eyes.middle) / eyes.scale, -5, 5)
     sizes = (space.n,) if isinstance(space, Discrete) else space.sizes
     return jnp.concatenate([jax.nn.one_hot(entry, n, dtype=jnp.float32) for entry, n in zip(obs.reshape(-1), sizes, strict=True)])
 
@@ -219,7 +241,7 @@ def _element(space: Space, action: jax.Array) -> jax.Array:
 
 def _gaussian(logits: jax.Array) -> tuple[jax.Array, jax.Array]:
     mean, log_sd = jnp.split(logits, 2, -1)
-    return mean, jnp.maximum(log_sd - 0.5, LEAST_SPREAD)
+    return jnp.tanh(mean), jnp.maximum(log_sd - 0.5, LEAST_SPREAD)
 
 
 def _log_probability(space: Space, logits: jax.Array, action: jax.Array) -> tuple[jax.Array, jax.Array]:

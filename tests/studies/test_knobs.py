@@ -71,12 +71,14 @@ def test_best_returns_are_those_of_the_best_policy():
 @pytest.mark.slow
 @pytest.mark.host
 def test_worlds_without_a_clock_have_small_tables():
-    w = tables.tabulate(Timeless("grid", 3, dense=True), np.float32(0), 8)
-    assert not isinstance(w, str)
-    assert effective_horizon.effective_horizon(w).value == 1, "every step nearer is paid"
-    sparse = tables.tabulate(Timeless("chain", 4), np.float32(0), 8)
-    assert len(sparse.next) == 3, "the goal is never left"
-    assert effective_horizon.effective_horizon(sparse).value > 1
+    bare = tables.tabulate(Timeless("chain", 4), np.float32(0), 7)
+    clocked = tables.tabulate(Knobs("chain", 4, horizon=7), np.float32(0), 7)
+    assert len(bare.next) == 3, "the goal is never left"
+    assert len(clocked.next) > 10
+    for k, m in ((1, 1), (1, 4), (2, 2)):
+        assert effective_horizon.success(bare, k, m) == pytest.approx(effective_horizon.success(clocked, k, m))
+    dense = tables.tabulate(Timeless("grid", 4, dense=True), np.float32(0), 8)
+    assert dense.reward.max() == 7, "in twelfths: half for the goal, one for the last step"
 
 
 def test_alchemy_for_tables():

@@ -38,7 +38,7 @@ MEASURES = {
 HORIZON = "effective_horizon"
 ALL = (*MEASURES, HORIZON)
 EPISODES = 10
-SEQUENCES, SAMPLES = 64, 64  # sequences of actions that GORP looks at, and episodes for each, at most
+SEQUENCES, SAMPLES = 8, 16  # sequences of actions that GORP looks at, and episodes for each, at most
 RESAMPLES = 1000
 
 

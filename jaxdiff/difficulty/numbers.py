@@ -156,6 +156,7 @@ class _Statistic:
         self.r, self.mean, self.bits, self.solved = r, r.mean(1), bits, solved
         self.episodes = r.shape[1]
         self.within = r.var(1, ddof=1) if self.episodes > 1 else np.full(len(r), np.nan)
+        self.centred = r - self.mean[:, None]
         half = self.episodes // 2
         self.halves = (r[:, :half].mean(1), r[:, half:].mean(1)) if half else None
         tolerance = response.TOLERANCE * max(1.0, float(np.abs(r).max()))
@@ -200,13 +201,13 @@ class _Statistic:
             mean.max(),
             best_fresh,
             np.nan if self.solved is None else float((mean >= self.solved).mean()),
-            information.instance_share(self.r[rows]),
+            self._instance_share(weight, count),
             pic[0],
             max(pic[1], 0.0),
             poic,
             mean.min(),
             np.subtract(*np.percentile(mean, (75, 25), method="inverted_cdf")),
-            float(stats.kurtosis(mean)) if np.ptp(mean) > 0 else np.nan,
+            _kurtosis(mean),
             _correlation(self.rank_bits, self.rank_mean, weight),
             *self._by_length(weight),
             *verification.blind_tries(successes, count),
@@ -214,6 +215,16 @@ class _Statistic:
             *np.where(self.reach & there, self.ls, np.inf).min(1),
         ]
         return np.array(found, np.float64)
+
+    def _instance_share(self, weight: np.ndarray, count: int) -> float:
+        """`information.instance_share` of resampled policies, from their returns less their means."""
+        if count < 2 or self.episodes < 2:
+            return float("nan")
+        column = weight @ self.centred / count
+        between = count * float(column @ column)
+        residual = max(float(weight @ self.within) * (self.episodes - 1) - between, 0.0) / (count - 1)
+        instance = max(between - residual, 0.0) / count
+        return instance / (instance + residual) if instance + residual > 0 else float("nan")
 
     def _by_length(self, weight: np.ndarray) -> tuple[float, float]:
         """Cor-max and robust best-policy hardness, as in `indicators.summarise`, over the lengths that occur instead of all integers."""
@@ -233,6 +244,12 @@ def _correlation(x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> float:
     a, b = x - np.average(x, weights=weight), y - np.average(y, weights=weight)
     norm = np.sqrt((weight @ (a * a)) * (weight @ (b * b)))
     return float(weight @ (a * b) / norm) if norm > 1e-9 * len(x) else float("nan")
+
+
+def _kurtosis(mean: np.ndarray) -> float:
+    """Excess kurtosis; NaN where all are equal."""
+    square = np.square(mean - mean.mean())
+    return float(np.square(square).mean() / square.mean() ** 2 - 3) if np.ptp(mean) > 0 else float("nan")
 
 
 def _interval(statistic: Callable[[np.ndarray], np.ndarray], count: int, seed: int, resamples: int) -> tuple[np.ndarray, np.ndarray]:

@@ -76,14 +76,15 @@ def test_every_number_has_an_interval_around_it(drawn, found):
     assert "ls_solved" not in bare.by_name
 
 
+@pytest.mark.slow
 def test_intervals_cover():
     rng = np.random.default_rng(1)
     hits = 0
-    for _ in range(40):
+    for _ in range(20):
         returns = rng.normal(3, 1, (40, 1)) + rng.normal(0, 1, (40, 2))
         n = numbers.numbers(returns, np.ones((40, 2)), np.arange(40.0), resamples=60).by_name["variance_between"]
         hits += n.low <= 1.5 <= n.high
-    assert hits >= 30
+    assert hits >= 15
 
 
 def test_undetermined_and_refused():

@@ -39,7 +39,7 @@ HORIZON = "effective_horizon"
 ALL = (*MEASURES, HORIZON)
 EPISODES = 10
 SEQUENCES, SAMPLES = 8, 16  # sequences of actions that GORP looks at, and episodes for each, at most
-RESAMPLES = 1000
+RESAMPLES = 500
 
 
 def main(options: argparse.Namespace) -> None:

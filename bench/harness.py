@@ -7,8 +7,6 @@ but jax, numpy and the standard library is imported, so that it runs on a bare m
 from __future__ import annotations
 
 import json
-import os
-import platform
 import resource
 import statistics
 import sys
@@ -101,33 +99,9 @@ def compiled(function: Any, arguments: tuple[Any, ...], static: tuple[Any, ...] 
 
 def machine() -> dict[str, Any]:
     """Description of this machine and of what JAX runs on."""
-    import jax
+    from jaxdiff.core.machine import describe
 
-    cpu = platform.processor() or platform.machine()
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        cpu = next((line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")), cpu)
-    device = jax.devices()[0]
-    return {
-        "cpu": cpu,
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
-        "system": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-        "jax": jax.__version__,
-        "platform": device.platform,
-        "device": device.device_kind,
-        "devices": jax.device_count(),
-        "driver": driver(device),
-    }
-
-
-def driver(device: Any) -> str:
-    """Version of the accelerator's driver and runtime, as far as they say."""
-    parts = [str(getattr(device.client, "platform_version", "")).splitlines()[0][:80]]
-    version = Path("/proc/driver/nvidia/version")
-    if device.platform == "gpu" and version.exists():
-        parts.append(version.read_text().splitlines()[0][:120])
-    return "; ".join(part for part in parts if part)
+    return describe()
 
 
 def peak_memory() -> float:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from jaxdiff.core.errors import InputError
+from jaxdiff.core.errors import InputError, require, require_integer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -171,3 +172,21 @@ def save_figures(folder: Path, figures: Mapping[str, Figure]) -> list[Path]:
             report("draw", number, len(figures))
             written.append(files.save(figure, folder / f"{stem}.png"))
     return written
+
+
+def devices(asked: int | None) -> list[Any]:
+    """Devices that share the work: so many, or all; on a CPU as many virtual ones as there are cores, if JAX has not started yet.
+
+    Raises:
+        InputError: fewer than one, or more than there are.
+    """
+    import jax
+
+    if asked is not None:
+        require_integer("devices", asked, 1)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    with suppress(RuntimeError):  # where JAX runs already, what it has must do
+        jax.config.update("jax_num_cpu_devices", asked or cores)
+    found = jax.devices()
+    require(asked is None or asked <= len(found), "devices", asked, f"at most {len(found)}")
+    return found[: asked or len(found)]

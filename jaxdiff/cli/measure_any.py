@@ -47,6 +47,10 @@ class MeasureAny:
     """Of the bootstrap."""
     seed: int = 0
     """Seed of everything random."""
+    devices: int | None = None
+    """Devices that share the work, a chunk of policies each; JAX's default device if not given. On a CPU, as many virtual ones."""
+    chunk: int = 2048
+    """Policies that are played at once; the results do not depend on it."""
     out: Path | None = None
     """Folder for the page, the data and what a stopped run goes on from; only the table is printed if not given."""
     json: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
@@ -120,8 +124,11 @@ class Compare:
 def measured(world: str, settings: Any, out: Path | None) -> Measurement:
     """Measure a world by the settings of a command."""
     from jaxdiff.report.measurement import measure
+    from jaxdiff.studies.returns import CHUNK
 
     require_integer("seed", settings.seed, 0, 2**32 - 1)
+    asked = getattr(settings, "devices", None)
+    shared = None if asked is None else console.devices(asked)
     folder = console.output_folder(out)
     with console.progress() as report:
         return measure(
@@ -136,6 +143,8 @@ def measured(world: str, settings: Any, out: Path | None) -> Measurement:
             name=world,
             folder=None if folder is None else folder / "runs",
             progress=report,
+            devices=shared,
+            chunk=getattr(settings, "chunk", CHUNK),
         )
 
 

@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import jaxdiff
 from jaxdiff.cli import console
+from jaxdiff.core import machine
 from jaxdiff.core.files import whole
 from jaxdiff.sweep import pieces
 
@@ -63,8 +65,9 @@ def _write(folder: Path, study: Study, rows: list[dict[str, object]]) -> list[Pa
     from jaxdiff.plots import any_environment
     from jaxdiff.studies.random_weights import WORLDS
 
+    about = {"settings": vars(study.settings), "jaxdiff": jaxdiff.__version__, "machine": machine.describe(), "rows": rows}
     with whole(folder / "rows.json") as beside:
-        beside.write_text(json.dumps(console.plain(rows), indent=1) + "\n")
+        beside.write_text(json.dumps(console.plain(about), indent=1) + "\n")
     figures = {
         world: any_environment.three_panels(
             returns, f"{world}: {study.settings.networks:,} untrained networks of each architecture", WORLDS[world][1]

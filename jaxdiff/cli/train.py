@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -83,7 +81,7 @@ class Train:
         for seed in self.seeds:
             require_integer("seeds", seed, 0, 2**32 - 1)
         _needs_extra()
-        devices = _devices(self.devices)
+        devices = console.devices(self.devices)
         from jaxdiff.agents import learner, presets
 
         config = presets.alchemy(
@@ -179,20 +177,6 @@ def _needs_extra() -> None:
         import orbax.checkpoint  # noqa: F401
     except ImportError as error:
         raise InputError("train", f"without {error.name}", "after pip install 'jaxdiff[agents]'") from error
-
-
-def _devices(asked: int | None) -> list[Any]:
-    """Devices to train on; on a CPU as many virtual ones as there are cores, if JAX has not started yet."""
-    import jax
-
-    if asked is not None:
-        require_integer("devices", asked, 1)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    with suppress(RuntimeError):  # where JAX runs already, what it has must do
-        jax.config.update("jax_num_cpu_devices", asked or cores)
-    found = jax.devices()
-    require(asked is None or asked <= len(found), "devices", asked, f"at most {len(found)}")
-    return found[: asked or len(found)]
 
 
 def _sharing(config: TrainConfig, devices: list[Any], asked: int | None) -> list[Any] | None:

@@ -20,6 +20,7 @@ from jaxdiff.core.errors import as_array, require, require_integer
 
 MOST_SAMPLES = 1 << 14
 MOST_VALUES = 1 << 16  # different sums of returns
+_BLOCK = 1 << 20  # numbers that are multiplied at once
 
 
 @dataclass(frozen=True)
@@ -234,30 +235,28 @@ def _first_action(random: _Random, state: int, time: int, k: int, m: int) -> np.
     for row, (v, p) in zip(mass, sums, strict=True):
         row[np.searchsorted(support, v)] = p
     below = np.cumsum(mass, axis=1) - mass
-    out = np.zeros(t.actions)
-    for v in range(len(support)):
-        if mass[:, v].any():
-            for a, p in zip([s[0] for s in sequences], _wins(mass[:, v], below[:, v]), strict=True):
-                out[a] += p
-    return out
+    block = max(1, _BLOCK // len(sums))
+    wins = sum(_wins(mass[:, v : v + block], below[:, v : v + block]) for v in range(0, len(support), block))
+    return np.bincount([s[0] for s in sequences], wins, t.actions)
 
 
 def _wins(at: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """Probability of every sequence of having this value while none has a higher one, ties being drawn, float64 [n].
+    """Probability of every sequence of having one of V values while none has a higher one, ties being drawn, float64 [n].
 
-    With a fair draw the winner of c that tie is each with 1/c: the mean of (b + (1 - u)(...)): the integral over u in 0..1 of the
-    product of below + u at of all others, which is a polynomial in u, times the own mass.
+    With a fair draw the winner of c that tie is each with 1/c: the integral over u in 0..1 of the product of below + u at of all
+    others, which is a polynomial in u, times the own mass.
+
+    Args:
+        at, below: probability of every value, and of all below it, [n, V].
     """
     nodes, weights = np.polynomial.legendre.leggauss(len(at) // 2 + 1)
-    u = (nodes + 1) / 2
-    out = np.zeros(len(at))
-    alive = np.flatnonzero(at > 0)
-    for point, weight in zip(u, weights / 2, strict=True):
+    out, one = np.zeros(len(at)), np.ones((1, at.shape[1]))
+    for point, weight in zip((nodes + 1) / 2, weights / 2, strict=True):
         factor = below + point * at
-        product = np.prod(factor)
-        for i in alive:
-            others = product / factor[i] if factor[i] > 0 and product > 0 else np.prod(np.delete(factor, i))
-            out[i] += weight * at[i] * others
+        # Products of all others, without a division, for factors may be 0.
+        before = np.cumprod(np.concatenate([one, factor[:-1]]), axis=0)
+        after = np.cumprod(np.concatenate([one, factor[:0:-1]]), axis=0)[::-1]
+        out += weight * (at * before * after).sum(1)
     return out
 
 

@@ -17,6 +17,7 @@ from jaxdiff.core.errors import as_array, require, require_integer
 from jaxdiff.difficulty import information, response, verification
 
 GAMMAS = (0.0, 0.05, 0.25)
+SHARE, FRACTION = 0.01, 0.95  # of robust hardness: so many policies reach so much of the best
 _MANY = 1e100  # stands for infinity where a quantile is taken
 WHAT = {
     "mean": "mean return of all policies",
@@ -30,7 +31,12 @@ WHAT = {
     "pic": "policy information capacity, plug-in as published [bits]",
     "pic_corrected": "the same with Miller and Madow's correction for few episodes [bits]",
     "poic": "policy-optimality information capacity at its best temperature [bits]",
+    "worst": "lowest mean return",
+    "interquartile_range": "interquartile range of the policies' mean returns",
+    "kurtosis": "excess kurtosis of the policies' mean returns",
     "correlation": "Spearman correlation of bits of a description and mean return",
+    "correlation_max": "the same of the lengths there are and the best mean return up to each",
+    "hbar_robust": "least length up to which 1 % of the policies come within 5 % of the best [bits]",
     **{f"tries_{g:g}": f"log2 of policies tried until one is within {g:g} of the best, from the mean" for g in GAMMAS},
     **{f"bits_{g:g}": f"shortest description of a policy within {g:g} of the best [bits]" for g in GAMMAS},
     **{f"ls_{g:g}": f"LS: bits to find and verify a policy within {g:g} of the best" for g in GAMMAS},
@@ -118,7 +124,7 @@ def numbers(
     found["mean"] = _mean(r, seed, resamples)
     if undetermined:
         for name in found:
-            if name.startswith(("tries", "bits", "ls", "pic", "poic", "correlation")) and not name.endswith("solved"):
+            if name.startswith(("tries", "bits", "ls", "hbar", "pic", "poic", "correlation")) and not name.endswith("solved"):
                 found[name] = Number(np.nan, np.nan, np.nan)
     return Numbers({name: found[name] for name in WHAT if name in found}, acceptable, names, temperature, undetermined)
 
@@ -150,6 +156,7 @@ class _Statistic:
         self.r, self.mean, self.bits, self.solved = r, r.mean(1), bits, solved
         self.episodes = r.shape[1]
         self.within = r.var(1, ddof=1) if self.episodes > 1 else np.full(len(r), np.nan)
+        self.centred = r - self.mean[:, None]
         half = self.episodes // 2
         self.halves = (r[:, :half].mean(1), r[:, half:].mean(1)) if half else None
         tolerance = response.TOLERANCE * max(1.0, float(np.abs(r).max()))
@@ -166,8 +173,11 @@ class _Statistic:
             self.optimal = np.exp((r - r.max()) / temperature).mean(1)
         self.optimal_entropy = information.binary_entropy(self.optimal)
         self.rank_bits, self.rank_mean = stats.rankdata(bits), stats.rankdata(self.mean)
+        self.order = np.argsort(bits, kind="stable")
+        self.lengths, self.first = np.unique(bits[self.order], return_index=True)
         self.names = ("variance_within", "variance_between", "percentile_99.9", "best", "best_fresh", "share_solving", "instance_share")
-        self.names += ("pic", "pic_corrected", "poic", "correlation")
+        self.names += ("pic", "pic_corrected", "poic", "worst", "interquartile_range", "kurtosis", "correlation", "correlation_max")
+        self.names += ("hbar_robust",)
         self.names += tuple(f"{kind}_{name}" for kind in ("tries", "bits", "ls") for name in names)
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
@@ -191,16 +201,42 @@ class _Statistic:
             mean.max(),
             best_fresh,
             np.nan if self.solved is None else float((mean >= self.solved).mean()),
-            information.instance_share(self.r[rows]),
+            self._instance_share(weight, count),
             pic[0],
             max(pic[1], 0.0),
             poic,
+            mean.min(),
+            np.subtract(*np.percentile(mean, (75, 25), method="inverted_cdf")),
+            _kurtosis(mean),
             _correlation(self.rank_bits, self.rank_mean, weight),
+            *self._by_length(weight),
             *verification.blind_tries(successes, count),
             *np.where(self.reach & there, self.bits, np.inf).min(1),
             *np.where(self.reach & there, self.ls, np.inf).min(1),
         ]
         return np.array(found, np.float64)
+
+    def _instance_share(self, weight: np.ndarray, count: int) -> float:
+        """`information.instance_share` of resampled policies, from their returns less their means."""
+        if count < 2 or self.episodes < 2:
+            return float("nan")
+        column = weight @ self.centred / count
+        between = count * float(column @ column)
+        residual = max(float(weight @ self.within) * (self.episodes - 1) - between, 0.0) / (count - 1)
+        instance = max(between - residual, 0.0) / count
+        return instance / (instance + residual) if instance + residual > 0 else float("nan")
+
+    def _by_length(self, weight: np.ndarray) -> tuple[float, float]:
+        """Cor-max and robust best-policy hardness, as in `indicators.summarise`, over the lengths that occur instead of all integers."""
+        weight, mean = weight[self.order], self.mean[self.order]
+        there = np.add.reduceat(weight, self.first) > 0
+        upto = np.maximum.accumulate(np.maximum.reduceat(np.where(weight > 0, mean, -np.inf), self.first))
+        best, ends = upto[-1], np.append(self.first[1:], len(weight)) - 1
+        good = np.cumsum(weight * (mean >= best - (1 - FRACTION) * abs(best)))[ends]
+        enough = there & (good >= SHARE * np.cumsum(weight)[ends] * (1 - 1e-12)) & (good > 0)
+        hardness = float(self.lengths[np.argmax(enough)]) if enough.any() else np.inf
+        y = stats.rankdata(upto[there])
+        return _correlation(np.arange(len(y), dtype=np.float64), y, np.ones(len(y))), hardness
 
 
 def _correlation(x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> float:
@@ -208,6 +244,12 @@ def _correlation(x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> float:
     a, b = x - np.average(x, weights=weight), y - np.average(y, weights=weight)
     norm = np.sqrt((weight @ (a * a)) * (weight @ (b * b)))
     return float(weight @ (a * b) / norm) if norm > 1e-9 * len(x) else float("nan")
+
+
+def _kurtosis(mean: np.ndarray) -> float:
+    """Excess kurtosis; NaN where all are equal."""
+    square = np.square(mean - mean.mean())
+    return float(np.square(square).mean() / square.mean() ** 2 - 3) if np.ptp(mean) > 0 else float("nan")
 
 
 def _interval(statistic: Callable[[np.ndarray], np.ndarray], count: int, seed: int, resamples: int) -> tuple[np.ndarray, np.ndarray]:

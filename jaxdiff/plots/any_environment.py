@@ -32,7 +32,10 @@ def three_panels(returns: Mapping[str, Any], title: str, solved: float | None = 
     """
     require(len(returns) > 0, "returns", "empty", "at least one population")
     figure = new_figure(2.9 * len(returns) + 0.9)
-    axes = figure.subplots(len(returns), 3, squeeze=False)
+    axes = figure.subplots(len(returns), 3, squeeze=False, sharex="col", sharey="col")  # rows can be compared
+    arrays = [np.asarray(values, np.float64) for values in returns.values()]
+    if solved is not None and not min(r.min() for r in arrays) <= solved <= max(r.max() for r in arrays):
+        solved = None  # nobody comes near it
     last = len(returns) - 1
     for row, (name, values) in enumerate(returns.items()):
         _row(axes[row], np.asarray(values, np.float64), name, solved, row == last)
@@ -56,7 +59,7 @@ def _row(axes: Any, r: np.ndarray, name: str, solved: float | None, last: bool) 
     ax = axes[2]
     ax.plot(mean, r.var(1), ".", color=MIDDLE, markersize=2.5, alpha=0.5, rasterized=True)
     dress(ax, None, "mean return" if last else None, "variance of returns")
-    if solved is not None and r.min() <= solved <= r.max():
+    if solved is not None:
         axes[0].axhline(solved, color=HIGH, linewidth=1.2, linestyle="--")
         for ax in axes[1:]:
             ax.axvline(solved, color=HIGH, linewidth=1.2, linestyle="--")

@@ -125,10 +125,16 @@ class Measurement:
             "population": ("policy", np.array(c.names)[c.group]),
             "number": (("name", "bound"), values),
         }
+        coordinates: dict[str, Any] = {"name": names, "bound": ["value", "low", "high"]}
+        if self.by_population:
+            none = Number(np.nan, np.nan, np.nan)  # of what is not a number of a population
+            mine = [[found.by_name.get(x, none) for x in names] for found in self.by_population.values()]
+            data["number_of_population"] = (("group", "name", "bound"), [[(n.value, n.low, n.high) for n in row] for row in mine])
+            coordinates["group"] = list(self.by_population)
         if self.curve is not None:
             data |= {"response_theta": ("point", np.asarray(self.curve.theta)), "response_reward": ("point", np.asarray(self.curve.reward))}
         about = {k: v for k, v in self.settings.items() if v is not None} | {"world": self.name, "undetermined": self.numbers.undetermined}
-        return xr.Dataset(data, {"name": names, "bound": ["value", "low", "high"]}, about)
+        return xr.Dataset(data, coordinates, about)
 
     def report(self, path: str | Path) -> Path:
         """Write one self-contained page; see `report.page`.
@@ -182,8 +188,9 @@ def measure(
         InputError: an environment of no known protocol, a population that does not fit its spaces, a reward that is not finite, a count
             below 1.
     """
-    for argument, value, least in (("episodes", episodes, 1), ("policies", policies, 1), ("steps", steps, 1), ("resamples", resamples, 0)):
+    for argument, value, least in (("episodes", episodes, 1), ("policies", policies, 1), ("steps", steps, 1), ("chunk", chunk, 1)):
         require_integer(argument, value, least)
+    require_integer("resamples", resamples, 0)
     world = worlds.find(env) if isinstance(env, str) else worlds.known(env, params, name, solved)
     solved = world.solved if solved is None else solved
     require(solved is None or bool(np.isfinite(solved)), "solved", solved, "a finite number")
@@ -199,7 +206,7 @@ def measure(
     total = numbers(collected.returns, collected.lengths, collected.bits, **found)
     mine = {g: collected.group == g for g in range(len(collected.names))}
     groups = {
-        collected.names[g]: numbers(collected.returns[m], collected.lengths[m], collected.bits[m], **{**found, "resamples": 0})
+        collected.names[g]: numbers(collected.returns[m], collected.lengths[m], collected.bits[m], **found)
         for g, m in mine.items()
         if len(mine) > 1
     }

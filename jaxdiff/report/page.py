@@ -18,6 +18,7 @@ from jaxdiff.plots import any_environment
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from jaxdiff.difficulty.numbers import Number
     from jaxdiff.report.measurement import Measurement
 
 STYLE = """
@@ -113,17 +114,22 @@ def _numbers(measurement: Measurement) -> str:
 
 
 def _groups(measurement: Measurement) -> str:
-    from jaxdiff.report.measurement import shown
+    from jaxdiff.report.measurement import interval, shown
 
     if not measurement.by_population:
         return ""
     names = ("mean", "variance_within", "variance_between", "percentile_99.9", "share_solving", "pic", "poic", "tries_0.25")
     head = "".join(f"<th>{name}</th>" for name in names)
+
+    def cell(n: Number) -> str:
+        between = interval(n)
+        return f"<td class='n'>{shown(n.value)}" + (f"<br><small>{between}</small>" if between else "") + "</td>"
+
     rows = "".join(
-        f"<tr><td>{html.escape(group)}</td>" + "".join(f"<td class='n'>{shown(n.by_name[name].value)}</td>" for name in names) + "</tr>"
+        f"<tr><td>{html.escape(group)}</td>" + "".join(cell(n.by_name[name]) for name in names) + "</tr>"
         for group, n in measurement.by_population.items()
     )
-    return f"<h2>By population</h2><table><thead><tr><th></th>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return f"<h2>By population, 95 % intervals below</h2><table><thead><tr><th></th>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
 def _figures(measurement: Measurement) -> list[tuple[Figure, str]]:

@@ -16,7 +16,7 @@ from jaxdiff.difficulty import effective_horizon
 
 MOST_STATES = 1000
 MOST_HORIZON = 200
-_SCALES = (1, 2, 4, 5, 8, 10, 20, 100, 1000)
+_SCALES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 28, 32, 100, 1000)
 
 
 def tabulate(world: Any, params: Any, horizon: int, most: int = MOST_STATES) -> effective_horizon.World | str:

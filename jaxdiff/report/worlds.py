@@ -15,6 +15,7 @@ from typing import Any
 import jax
 
 import jaxdiff
+from jaxdiff.core.adapters.optional import needed
 from jaxdiff.core.environment import Environment
 from jaxdiff.core.episodes import check_reward
 from jaxdiff.core.errors import InputError
@@ -107,9 +108,8 @@ def _one_seat(env: Environment[Any, Any], params: Any) -> Environment[Any, Any]:
 
 
 def _gymnax(name: str, rest: str) -> Known:
-    import gymnax
-
-    from jaxdiff.core.adapters import gymnax as adapter  # says what to install where it is missing
+    gymnax = needed("gymnax", "gymnax")
+    from jaxdiff.core.adapters import gymnax as adapter
 
     if rest not in gymnax.registered_envs:
         raise InputError("world", name, _near(rest, gymnax.registered_envs, "gymnax"))
@@ -117,8 +117,7 @@ def _gymnax(name: str, rest: str) -> Known:
 
 
 def _gymnasium(name: str, rest: str) -> Known:
-    import gymnasium
-
+    gymnasium = needed("gymnasium", "gymnasium")
     from jaxdiff.core.adapters import hosted
 
     try:

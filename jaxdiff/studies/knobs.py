@@ -17,6 +17,8 @@ from jaxdiff.core.environment import Environment, Transition
 from jaxdiff.core.errors import require, require_integer
 from jaxdiff.core.spaces import Discrete, MultiDiscrete
 
+WAYS = ((-1, 0), (0, 1), (1, 0), (0, -1))  # rows and columns of a grid's actions: up, right, down, left
+
 
 class State(NamedTuple):
     """Place, least distance so far, steps, steps left until a reached goal pays (-1: not reached), int32 []; bits int32 [K]."""
@@ -116,7 +118,7 @@ class Knobs(Environment[State, Any]):
         if self.shape == "chain":
             return jnp.where(action == 1, jnp.minimum(place + 1, self.size - 1), 0).astype(jnp.int32)
         row, column = place // self.size, place % self.size
-        d_row, d_column = (jnp.array(d, jnp.int32)[action] for d in ((-1, 0, 1, 0), (0, 1, 0, -1)))
+        d_row, d_column = (jnp.array(d, jnp.int32)[action] for d in zip(*WAYS, strict=True))
         row, column = (jnp.clip(x, 0, self.size - 1) for x in (row + d_row, column + d_column))
         return (row * self.size + column).astype(jnp.int32)
 
@@ -130,3 +132,40 @@ class Knobs(Environment[State, Any]):
 
     def _observe(self, state: State) -> jax.Array:
         return jnp.concatenate([jnp.stack([state.place, (state.waiting >= 0).astype(jnp.int32)]), state.bits])
+
+    def best_return(self, slip: float = 0.0) -> float:
+        """Highest mean return of any policy: the chance of reaching the goal in time, by value iteration.
+
+        Args:
+            slip: how often an action is replaced by a random one.
+
+        Raises:
+            InputError: a dense reward whose actions slip, where the way counts as well.
+        """
+        require(not self.dense or slip == 0, "slip", slip, "0 where rewards are dense")
+        places = np.arange(self.cells)
+        actions = 2 if self.shape == "chain" else 4
+        if self.shape == "chain":
+            after = np.stack([np.zeros_like(places), np.minimum(places + 1, self.size - 1)], 1)
+        else:
+            row, column = np.divmod(places, self.size)
+            ways = [(np.clip(row + r, 0, self.size - 1), np.clip(column + c, 0, self.size - 1)) for r, c in WAYS]
+            after = np.stack([r * self.size + c for r, c in ways], 1)
+        chance = (places == self.cells - 1).astype(np.float64)
+        for _ in range(max(self.horizon - self.delay, 0)):
+            ahead = chance[after]
+            best = (1 - slip) * ahead.max(1) + slip * ahead.sum(1) / actions
+            chance = np.where(places == self.cells - 1, 1.0, best)
+        return float(chance[0])
+
+
+@dataclass(frozen=True)
+class Timeless(Knobs):
+    """The same world without a clock, for tables of its transitions: who uses them ends episodes after `horizon` steps."""
+
+    def step_env(self, key: jax.Array, state: State, action: jax.Array, params: Any) -> Transition[State]:
+        """One step, after which no time has passed; how near the goal has been is forgotten where it pays nothing."""
+        obs, state, reward, terminated, _, info = super().step_env(key, state, action, params)
+        nearest = state.nearest if self.dense else jnp.full_like(state.nearest, self.distance)
+        state = state._replace(time=jnp.zeros_like(state.time), nearest=nearest)
+        return obs, state, reward, terminated, jnp.zeros_like(terminated), info

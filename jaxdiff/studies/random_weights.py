@@ -12,6 +12,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxdiff.core.adapters.optional import needed
 from jaxdiff.core.errors import require, require_integer
 from jaxdiff.difficulty.numbers import Number, numbers
 from jaxdiff.populations import networks
@@ -121,8 +122,7 @@ def run(settings: Settings, progress: Progress | None = None, keep: Keep = forge
 
 
 def _made(name: str) -> tuple[Any, Any]:
-    import gymnax
-
+    gymnax = needed("gymnax", "gymnax")
     from jaxdiff.core.adapters.gymnax import from_gymnax
 
     return from_gymnax(*gymnax.make(name))

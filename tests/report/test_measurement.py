@@ -1,8 +1,11 @@
 import json
+import os
 import re
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -17,7 +20,7 @@ from jaxdiff.core.spaces import Box, Discrete
 from jaxdiff.populations import actions
 from jaxdiff.report import page, tables, worlds
 from jaxdiff.report.comparison import compare
-from jaxdiff.report.measurement import measure
+from jaxdiff.report.measurement import interval, measure
 from jaxdiff.studies import returns as collecting
 from jaxdiff.sweep import labelled, pieces
 
@@ -184,6 +187,84 @@ def test_tables_of_small_worlds():
     assert "real" in tables.tabulate(Corridor(kind="real"), np.float32(1), 6)
     env, params = jaxdiff.make("SAECA-v0", width=9, steps=50)
     assert isinstance(tables.tabulate(env, params, 500), str)
+
+
+@pytest.mark.slow
+@pytest.mark.host
+def test_several_populations_each_with_intervals(tmp_path):
+    both = (actions.constant_actions(Discrete(2)), actions.random_actions(Discrete(2), 5))
+    found = measure(Corridor(), population=both, **OPTIONS)
+    assert list(found.by_population) == ["constant actions", "random actions"]
+    mean = found.by_population["random actions"].by_name["mean"]
+    assert mean.low <= mean.value <= mean.high
+    data = found.to_xarray()
+    for bound in ("value", "low", "high"):
+        assert float(data.number_of_population.sel(group="random actions", name="mean", bound=bound)) == getattr(mean, bound)
+    assert f"<small>{interval(mean)}</small>" in page.text(found)
+
+
+@pytest.mark.slow
+@pytest.mark.host
+def test_larger_networks():
+    found = measure(Corridor(), population="larger_networks", **{**OPTIONS, "policies": 8})
+    assert list(found.by_population) == ["32 hidden, bias", "64x64 hidden, bias"]
+    # 3 one-hot places, 2 actions: weights and biases, of 1 to 16 bits or exact ones, and 4 bits that say which.
+    weights = {"32 hidden, bias": 32 * 4 + 2 * 33, "64x64 hidden, bias": 64 * 4 + 64 * 65 + 2 * 65}
+    for group, name in enumerate(found.by_population):
+        each = (found.collected.bits[found.collected.group == group] - 4) / weights[name]
+        assert set(each) <= {*range(1, 17), 32}
+
+
+@pytest.mark.slow
+@pytest.mark.host
+def test_devices_share_the_work_and_change_nothing():
+    code = (
+        "import jax, numpy as np\n"
+        "from jaxdiff.studies import returns as collecting\n"
+        "from jaxdiff.studies.knobs import Knobs\n"
+        "from jaxdiff.populations import actions\n"
+        "assert jax.device_count() == 2\n"
+        "env = Knobs('chain', 3, horizon=6)\n"
+        "everyone = actions.random_actions(env.action_space(None), 5)\n"
+        "def run(devices):\n"
+        "    return collecting.collect(env, None, everyone, jax.random.key(0), episodes=2, steps=6, chunk=2, devices=devices)\n"
+        "one, two = run(None), run(jax.devices())\n"
+        "for name in ('returns', 'lengths', 'endings', 'bits', 'group'):\n"
+        "    assert np.array_equal(getattr(one, name), getattr(two, name)), name\n"
+        "assert 0 < one.returns.mean() < 1\n"
+    )
+    flags = "--xla_force_host_platform_device_count=2 --xla_backend_optimization_level=0"
+    environment = {**os.environ, "XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment, cwd=Path(__file__).parents[2], timeout=300)
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("library", ["gymnax", "gymnasium"])
+def test_a_library_that_is_missing_is_named(library, monkeypatch):
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(InputError, match=rf"pip install 'jaxdiff\[{library}\]'"):
+        worlds.find(f"{library}:CartPole-v1")
+
+
+@pytest.mark.host
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["Nothing-v0"], "'Nothing-v0'"),
+        (["not_there_measured:make"], "cannot be imported"),
+        (["SAECA-v0", "--policies", "0"], "policies is 0"),
+        (["SAECA-v0", "--episodes", "0"], "episodes is 0"),
+        (["SAECA-v0", "--steps", "-1"], "steps is -1"),
+        (["SAECA-v0", "--chunk", "0"], "chunk is 0"),
+        (["SAECA-v0", "--devices", "0"], "devices is 0"),
+        (["SAECA-v0", "--seed", "-1"], "seed is -1"),
+        (["SAECA-v0", "--resamples", "-1"], "resamples is -1"),
+        (["SAECA-v0", "--solved", "nan"], "solved is nan"),
+    ],
+)
+def test_bad_input_on_the_command_line(arguments, said, capsys):
+    assert main.main(["measure", *arguments]) == 2
+    assert said in capsys.readouterr().err
 
 
 def test_compare_orders(measured):

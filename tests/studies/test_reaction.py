@@ -145,6 +145,16 @@ def test_one_part_of_the_levels_is_played_as_all_are(domain, levels):
     np.testing.assert_array_equal(whole.length[1:3], part.length)
 
 
+@pytest.mark.slow
+def test_exact_distances_end_where_they_end(monkeypatch):
+    """In a world whose parameters cannot be empty; within a chunk, and before the last one."""
+    monkeypatch.setattr(protocol, "EXACT_LEVELS", 3)
+    automata = replace(worlds.domain("automata"), novelties=())
+    settings = replace(SMALL, levels=6)
+    exact = np.concatenate([protocol._chunk(automata, settings, start)["d_exact"] for start in (0, 2, 4)], axis=-1)
+    assert np.isfinite(exact).tolist() == [[True, True, True, False, False, False]]
+
+
 @pytest.fixture(scope="module")
 def kept():
     """Pieces in memory, and how many were made."""

@@ -44,7 +44,7 @@ class Training:
 
     updates: int = 300
     adapting: int = 100
-    rate: float = 3e-3
+    rate: float = 1e-3
     width: int = 64
     entropy: float = 0.03
 

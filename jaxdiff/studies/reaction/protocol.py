@@ -135,9 +135,8 @@ def _chunk(domain: Domain, settings: Settings, start: int) -> Piece:
     keys = jax.random.split(key, len(changes) + 2)
     before, again = (domain.attempt(levels, k, settings.budget) for k in keys[:2])
     found: dict[str, list[Any]] = {name: [] for name in (*FIELDS, "chance", "random_after", "d_exact")}
-    exact = domain.every is not None and start < EXACT_LEVELS
-    some = levels.some(slice(0, EXACT_LEVELS - start))
-    every = domain.everything(some) if exact else None
+    exact = min(len(levels), max(0, EXACT_LEVELS - start)) if domain.every is not None else 0
+    every = domain.everything(levels.some(slice(0, exact))) if exact else None
     for change, k in zip(changes, keys[2:], strict=True):
         changed = after(levels, change)
         tried = domain.attempt(changed, k, settings.budget)
@@ -150,7 +149,7 @@ def _chunk(domain: Domain, settings: Settings, start: int) -> Piece:
         found["random_after"].append(tried.rate)
         found["d_exact"].append(np.full(len(levels), np.nan))
         if every is not None:
-            other = solutions(domain, domain.everything(changed.some(slice(0, len(some)))))
+            other = solutions(domain, domain.everything(changed.some(slice(0, exact))))
             rows = _rows(domain, solutions(domain, every), other, "drop")
             found["d_exact"][-1][: len(rows)] = [np.nan if row.undetermined else row.d for row in rows]
     return {

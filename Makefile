@@ -5,14 +5,17 @@ BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 WORKERS ?= 2
 OUT ?= demo
-# The second pass is about dtypes and keys, which the compiler's optimisations do not touch: without them it takes half the time.
+# The pass in x64 mode is about dtypes and keys, which the compiler's optimisations do not touch: without them it takes half the time.
 X64 = JAX_ENABLE_X64=1 JAX_DEBUG_KEY_REUSE=1 XLA_FLAGS="--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
 
-.PHONY: help demo test test-fast lint format bench bench-ideal-observer bench-accelerator notebooks docs clean
+PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
+
+.PHONY: help demo test test-long test-fast lint format bench bench-ideal-observer bench-accelerator notebooks docs clean
 
 help:
 	@echo "make demo               four automata: tables and figures under $(OUT)/"
-	@echo "make test               all tests, also in x64 mode with key-reuse checks"
+	@echo "make test               the tests, but for the longest"
+	@echo "make test-long          those: whole commands, all notebooks; then x64 mode with key-reuse checks"
 	@echo "make test-fast          the quick ones"
 	@echo "make lint               ruff and pyright"
 	@echo "make bench              every claim of the README's benchmark table, on this machine"
@@ -38,11 +41,14 @@ demo: $(VENV)/.core
 	$(BIN)/jaxdiff measure saeca --rules 184 110 122 164 --strategy chained --policies 2000 --populations 10 --steps 300 --out $(OUT)
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
-	$(X64) $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder -m 'not slow and not host'
+	$(PYTEST) -m 'not long'
+
+test-long: $(VENV)/.test
+	$(PYTEST) -m long
+	$(X64) $(PYTEST) -m 'not slow and not host'
 
 test-fast: $(VENV)/.test
-	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder -m 'not slow'
+	$(PYTEST) -m 'not slow'
 
 lint: $(VENV)/.lint $(VENV)/.test
 	$(BIN)/ruff check .

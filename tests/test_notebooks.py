@@ -19,8 +19,12 @@ def executor():
     return module
 
 
+# One in every run of the tests, all in the long one.
+SHORT = "00_getting_started"
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("path", BOOKS, ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", [pytest.param(book, id=book.stem, marks=[] if book.stem == SHORT else pytest.mark.long) for book in BOOKS])
 def test_runs(path, tmp_path, monkeypatch):
     monkeypatch.setenv("JAXDIFF_QUICK", "1")
     monkeypatch.setenv("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")  # most of the time is compilation

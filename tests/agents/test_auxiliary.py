@@ -58,6 +58,7 @@ def test_corners_are_where_colours_move_stones(states, labels):
     assert 0 < labels["corners"].mean() < 1
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("slots", [False, True])
 def test_losses_fall(labels, slots):

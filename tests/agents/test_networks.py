@@ -65,6 +65,7 @@ def cores(seen):
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("core", CORES)
 def test_unroll_is_step_by_step(core, seen, cores):
     """Over the end of an episode, and in two pieces."""
@@ -82,6 +83,7 @@ def test_unroll_is_step_by_step(core, seen, cores):
     jax.tree.map(lambda a, b, c: np.testing.assert_allclose(jnp.concatenate([a, b]), c, rtol=2e-4, atol=2e-5), first, second, whole)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("core", CORES)
 def test_nothing_of_an_episode_reaches_the_next(core, seen, other_play, cores):
     network, parameters, unroll = cores[core]
@@ -93,6 +95,7 @@ def test_nothing_of_an_episode_reaches_the_next(core, seen, other_play, cores):
     np.testing.assert_array_equal(here[start:], there[start:])
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("core", CORES)
 def test_every_parameter_has_a_gradient(core, seen):
@@ -106,6 +109,7 @@ def test_every_parameter_has_a_gradient(core, seen):
         assert jnp.abs(gradient).max() > 0, jax.tree_util.keystr(path)
 
 
+@pytest.mark.slow
 def test_the_hand_written_gradient():
     keys = jax.random.split(jax.random.key(0), 5)
     x, hidden = jax.random.normal(keys[0], (6, 4, 15), jnp.float32), jax.random.normal(keys[1], (4, 5), jnp.float32)
@@ -132,6 +136,7 @@ def test_the_hand_written_gradient():
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5), found, wanted)
 
 
+@pytest.mark.slow
 def test_transformer_starts_near_the_identity(seen):
     """At the start gates let little through: the stream is close to the embedded input."""
     network = build(NetworkConfig("gtrxl", **{**SMALL, "layers": 1}), ENV, ENV.default_params)
@@ -143,6 +148,7 @@ def test_transformer_starts_near_the_identity(seen):
     assert jnp.linalg.norm(out - embedded) < 0.5 * jnp.linalg.norm(embedded)
 
 
+@pytest.mark.slow
 def test_transformer_forgets_what_lies_further_back_than_its_memory():
     network = build(NetworkConfig("gtrxl", **{**SMALL, "layers": 1}), ENV, ENV.default_params)
     core = network.core
@@ -158,6 +164,7 @@ def test_transformer_forgets_what_lies_further_back_than_its_memory():
 # The table.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("typed", [False, True])
 def test_the_table_is_read_as_it_lies(typed):
     env = Alchemy(typed_actions=typed, mask=True)
@@ -201,6 +208,7 @@ def test_pointing_takes_the_first_slot_of_a_colour():
             assert pointed[action] == (2 + 7 * stone + colour if first else np.float32(-1e9))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_both_interfaces_are_one_policy():
     """The benchmark's 40 actions and the 22 by colour: same parameters, same probabilities of what is done."""
@@ -221,6 +229,7 @@ def test_both_interfaces_are_one_policy():
         np.testing.assert_allclose(summed, b[row], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_slots_hear_of_uses_only_and_never_of_a_hidden_outcome(seen):
     network, parameters = ready("slots", seen)
     told, used = network.bind(parameters).encoder(seen)
@@ -230,6 +239,7 @@ def test_slots_hear_of_uses_only_and_never_of_a_hidden_outcome(seen):
     assert not told[~used].any()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_renaming_colours_renames_slots():
     """Pairs of colours may be exchanged, and the two of a pair: slots follow. Nothing is known of a colour but what it did."""

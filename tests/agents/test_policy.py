@@ -38,6 +38,7 @@ def test_both_interfaces_play_the_same(policies, episodes):
     np.testing.assert_array_equal(one.scores, other.scores)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_what_is_measured_is_what_was_played(policies, episodes):
     found = trained_agents.evaluate(policies[1], episodes, seed=1)

@@ -47,6 +47,7 @@ def unpruned(knowledge, sight, known=None):
 
 
 class TestExactness:
+    @pytest.mark.long
     @pytest.mark.parametrize(
         ("seed", "potions", "types"),
         [(0, 3, 6), (2, 4, 3), (3, 5, 2), *(pytest.param(*case, marks=pytest.mark.slow) for case in [(2, 4, 6), (4, 5, 3), (5, 6, 2)])],

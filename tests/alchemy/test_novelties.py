@@ -29,12 +29,14 @@ def state(before):
     return starts(*before)
 
 
+@pytest.mark.long
 def test_items_are_the_same_before_and_after(before, state):
     for change in (novelties.bottlenecks(3), novelties.rotation(), novelties.reversed_pairs(), novelties.permuted_axes()):
         after = starts(*change(*before))
         assert (after.items == state.items).all(), change.name
 
 
+@pytest.mark.long
 def test_what_changes_is_what_the_name_says(before, state):
     types = chem.type_of_colour()
     old = types[np.asarray(state.chemistry.potion_map)]

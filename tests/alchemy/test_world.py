@@ -178,6 +178,7 @@ def test_transformations_may_rebuild_parameters_with_anything():
     assert dataclasses.replace(params, graph=[3, -1]).graph == [3, -1]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_shown_contents_may_be_drawn():
     see = ("ground_truth", [("unknown", 1), ("ground_truth", 3)], "none", "belief", "marginals")
@@ -197,6 +198,7 @@ def test_shown_contents_may_be_drawn():
     assert found.score.tolist() == plain.score.tolist() == [[1]], "a replay looks at no observation and needs no draw"
 
 
+@pytest.mark.slow
 def test_auto_reset_is_fresh_and_keeps_the_last_observation():
     env = world.Alchemy(trials=1, steps=3)
     params = env.default_params

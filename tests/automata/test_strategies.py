@@ -48,6 +48,7 @@ def test_chained_carries_the_world_over_and_empties_memory():
     assert int(out.position) == position
 
 
+@pytest.mark.slow
 def test_chained_in_pieces_with_walkers(monkeypatch):
     key = jax.random.key(3)
     whole = strategies.chained(PROGRAMS, world.paper_world(RULES), STEPS, walkers=3, key=jax.random.clone(key))
@@ -74,6 +75,7 @@ def test_levin_is_chained_by_ascending_length():
     np.testing.assert_array_equal(levin.numerator[:, order], sorted_run.numerator)
 
 
+@pytest.mark.slow
 def test_random_walk_with_no_steps_is_fresh():
     plain = strategies.fresh(PROGRAMS, world.paper_world(RULES), STEPS)
     walked = strategies.random_walk(jax.random.key(0), PROGRAMS, world.paper_world(RULES), STEPS, 0)

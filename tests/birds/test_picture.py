@@ -13,6 +13,7 @@ def world():
     return jaxdiff.make("Birds-v0", blocks=6, pigs=3, platforms=1, tnt=1, birds=3)
 
 
+@pytest.mark.slow
 @pytest.mark.host
 def test_a_scene(world):
     env, params = world

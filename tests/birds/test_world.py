@@ -196,6 +196,7 @@ LEDGE = b"""<?xml version="1.0"?><Level width="2"><Camera x="0" y="2" minWidth="
 </GameObjects></Level>"""
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_empty_slots_change_nothing():
     """A level without blocks is the same level however many slots for blocks there are."""

@@ -19,6 +19,7 @@ def typed(monkeypatch, *lines):
 
 
 class TestEvaluate:
+    @pytest.mark.long
     def test_a_reference_agent_and_its_log(self, tmp_path, capsys):
         """The log that it writes says the same when it is evaluated, with the episodes that it carries."""
         assert run("evaluate", "alchemy", "--agent", "oracle", "--episodes", "3", "--out", tmp_path, "--json") == 0
@@ -32,6 +33,7 @@ class TestEvaluate:
         again = json.loads(capsys.readouterr().out.splitlines()[-1])
         assert again["numbers"] == shown["numbers"]
 
+    @pytest.mark.long
     @pytest.mark.slow
     def test_the_ideal_observer_with_rotation_and_regret(self, tmp_path, capsys):
         arguments = ["--agent", "ideal_observer", "--episodes", "2", "--rotation", "--regret", "1", "--out", tmp_path, "--json"]
@@ -83,6 +85,7 @@ class TestEvaluate:
 
 
 class TestPlay:
+    @pytest.mark.long
     def test_a_game_is_shown_and_logged_and_measured(self, tmp_path, capsys, monkeypatch):
         typed(monkeypatch, "help", "belief", "9 red", "1 c", "1 c", "end", "2 cauldron")
         assert run("play", "alchemy", "--trials", "2", "--out", tmp_path, "--json") == 0
@@ -98,6 +101,7 @@ class TestPlay:
         assert run("evaluate", "alchemy", "--agent", tmp_path / "log.npz", "--json") == 0
         assert json.loads(capsys.readouterr().out)["numbers"]["episode score"][0] == shown["score"]
 
+    @pytest.mark.long
     def test_what_was_played_is_kept_however_it_ends(self, tmp_path, capsys, monkeypatch):
         def interrupted(lines=iter(["1 c\n"])):  # noqa: B008
             line = next(lines, None)
@@ -159,6 +163,7 @@ class TestPlay:
 
 
 class TestReproduce:
+    @pytest.mark.long
     @pytest.mark.slow
     def test_tables_rows_and_figures(self, tmp_path, capsys):
         """The whole command on few episodes; what was played is not played again."""

@@ -14,6 +14,7 @@ def typed(monkeypatch, *lines):
     monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_person_shoots(tmp_path, capsys, monkeypatch):
     typed(monkeypatch, "help me", "45 101", "20 10", "30 5 1")

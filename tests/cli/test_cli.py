@@ -49,6 +49,7 @@ def test_a_results_file_is_opened_again(measured, capsys):
     )
 
 
+@pytest.mark.slow
 def test_json_is_the_last_line_and_alone_on_standard_output(capsys):
     assert run("measure", "--rules", "30", *QUICK, "--strategy", "fresh", "--json") == 0
     captured = capsys.readouterr()
@@ -80,6 +81,7 @@ def test_doctor_notices_a_wrong_number(monkeypatch, capsys):
     assert "WRONG" in capsys.readouterr().out
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_reproduce_writes_rows_and_all_figures(tmp_path, monkeypatch, capsys):
     """The whole command on tiny populations."""
@@ -114,6 +116,7 @@ def test_where_no_rule_discriminates(capsys):
     assert "nan" not in out
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.host
 def test_results_are_written_even_if_nobody_reads_on(tmp_path):
@@ -239,6 +242,7 @@ def test_the_installed_program_runs_and_a_reader_may_stop_early():
     assert "Traceback" not in refused.stderr
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_questions(tmp_path, capsys):
     arguments = ["--rules", "184", "110", "30", "--policies", "40", "--steps", "12", "--climbers", "2", "--budget", "8", "--patience", "3"]

@@ -9,6 +9,7 @@ from jaxdiff.studies.society import Settings
 from jaxdiff.sweep import pieces
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.usefixtures("quick_compilation")
 def test_tables_rows_and_figures(tmp_path, capsys, monkeypatch):

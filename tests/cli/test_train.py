@@ -17,6 +17,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("runs")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_train_and_evaluate(folder, capsys):
     assert main([*RUN, "--seeds", "0", "1", "--episodes", "published:3", "--out", str(folder)]) == 0

@@ -103,6 +103,7 @@ def test_single_step_keeps_the_final_observation():
     chex.assert_trees_all_equal_shapes_and_dtypes((obs, state), env.reset(jax.random.key(2)))
 
 
+@pytest.mark.slow
 def test_legacy_keys_are_accepted():
     env, params = jaxdiff.make("SAECA-v0", width=5)
     _obs, state = env.reset(jax.random.PRNGKey(0), params)

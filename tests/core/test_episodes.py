@@ -116,6 +116,7 @@ def test_an_endless_world_is_bounded_and_a_nan_is_found(constants):
     assert (broken.broken[broken.lengths <= 3] == -1).all()
 
 
+@pytest.mark.slow
 def test_one_seat_of_a_social_world():
     env, params = jaxdiff.make("Lambda-v0", agents=2, steps=7)
     with pytest.raises(InputError, match="one reward a step"):

@@ -107,6 +107,7 @@ def test_difficulty_falls_with_tolerance_and_medians_agree_with_q(population):
         assert n[0] == 1 or around[0, 0] < race.HALF
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_large_population_median_is_where_q_crosses_one_half():
     rng = np.random.default_rng(0)

@@ -6,7 +6,7 @@ from jaxdiff.studies import emergence, guided_search, interfaces
 from jaxdiff.studies.rule_difficulty import Settings, baseline
 from tests.plots.conftest import misplaced, titles
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 SETTINGS = Settings(rules=(184, 110, 122, 164, *range(30)), policies=60, populations=3, steps=20)
 
@@ -66,6 +66,7 @@ def test_interfaces(data):
     assert [t for t in misplaced(figure) if "overlaps" not in t[1]] == []
 
 
+@pytest.mark.long
 def test_few_rules_and_one_population():
     settings = Settings(rules=(30, 90), policies=20, populations=1, steps=5)
     search = guided_search.Search(climbers=2, budget=4, patience=2, blind=20)

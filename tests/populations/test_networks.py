@@ -13,6 +13,7 @@ from jaxdiff.populations.population import Population, features
 OBS = Box(-1.0, 1.0, (3,))
 
 
+@pytest.mark.slow
 def test_the_published_architectures_have_their_numbers_of_weights():
     counts = []
     for population in networks.published(jax.random.key(0), Box(-5.0, 5.0, (4,)), Discrete(2), 3):

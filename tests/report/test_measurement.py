@@ -165,6 +165,7 @@ def test_bad_worlds_and_populations():
             measure(Corridor(), **{**OPTIONS, option: 0})
 
 
+@pytest.mark.slow
 def test_undetermined_and_endless():
     flat = measure(Corridor(kind="flat"), population="constants", **OPTIONS)
     assert "all returns are equal (0)" in flat.numbers.undetermined
@@ -319,6 +320,7 @@ def test_the_command_line(tmp_path, capsys):
     assert "at least two worlds" in capsys.readouterr().err
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.host
 def test_cartpole_is_solved_by_some_untrained_networks():

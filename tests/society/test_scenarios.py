@@ -15,6 +15,7 @@ def batch(environment):
     return world.Params(*(np.asarray(x)[None] for x in (e.table, e.cells_n, e.actions_n, e.pattern, e.pattern_n)))
 
 
+@pytest.mark.long
 def test_an_oracle_foresees_what_there_is_to_eat_when_agents_eat_first():
     env = world.Lambda(order="eat_first")
     score = {k: scenarios.run(scenarios.competitive((k, "random"), 200), 16, env=env).score[:, 0].mean() for k in ("oracle", "random")}

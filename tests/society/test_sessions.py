@@ -119,6 +119,7 @@ def test_sessions_are_the_plain_ones(name, rows, others):
         np.testing.assert_allclose(curves.own[0, number], rewards.mean(0), atol=1e-6)
 
 
+@pytest.mark.long
 def test_results_do_not_depend_on_batch_chunks_or_company():
     scenario = CASES["learners"]
     whole = scenarios.run(scenario, 7, seed=1, distribution=SMALL, rates=RATES, window=10)

@@ -77,6 +77,7 @@ def test_progress_is_reported():
     assert ("response functions", 4, 4) in seen
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_reproduction_has_every_row_of_the_paper(monkeypatch):
     """On tiny populations: which rows there are, that they are computed, and that a row far off is called outside."""

@@ -74,6 +74,7 @@ def test_trials_are_those_of_a_plain_climber(rule, targets, trials):
             assert restart or after >= before, "a climber's reward never falls but by starting again"
 
 
+@pytest.mark.long
 def test_results_depend_neither_on_the_pool_nor_on_the_order_nor_on_other_rules(targets, trials):
     for lanes, order in ((5, None), (7, np.array([7, 2, 0, 1, 6, 5, 3, 4]))):
         again = study.trials_needed(key(), targets, PARAMS, STEPS, SEARCH, LONGEST, lanes=lanes, order=order)
@@ -92,6 +93,7 @@ def test_all_rules_and_climbers_share_one_compilation(targets, monkeypatch):
     assert len(traced) == 1
 
 
+@pytest.mark.long
 def test_without_patience_it_is_blind_search(targets):
     """Trials are then geometric with the share of programs that reach the target."""
     search = study.Search(climbers=200, budget=400, patience=0)
@@ -127,6 +129,7 @@ def test_least_numerators_are_what_the_response_function_counts():
         assert Fraction(int(least[i, j, 0]), e.scale * e.steps) == Fraction(int(e.numerator[i, j].max()), e.scale * e.steps)
 
 
+@pytest.mark.long
 def test_measure_and_answers():
     settings = Settings(rules=(184, 110, 0, 164), policies=60, populations=3, steps=20)
     search = study.Search(climbers=4, budget=20, patience=4, blind=300)

@@ -112,6 +112,7 @@ def test_representatives_are_marked(bank):
     assert not bool(bank.is_representative.sel(rule=124))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_all_256_rules_work():
     bank = item_bank.items(sweeps.sweep(range(256), policies=12, seeds=1, steps=8))

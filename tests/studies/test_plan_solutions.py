@@ -73,6 +73,7 @@ def test_solutions_are_shortest_beginnings(world, every, returned):
     assert not any(tuple(row[:-2]) in rows for row in rows), "no solution goes on from another"
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_sampled_distances_converge_to_the_exact_one(world, returned):
     env, params = world

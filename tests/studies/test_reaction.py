@@ -1,6 +1,6 @@
 """Novelty reaction on a corridor, whose answers are known: targets, identity, exactness, agents, resume, and the way to a table."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from typing import Any
@@ -174,6 +174,7 @@ def dataset(domain, kept):
     return protocol.run(domain, SMALL, keep=kept[0])
 
 
+@pytest.mark.slow
 class TestProtocol:
     def test_shapes_and_ranges(self, dataset):
         assert dict(dataset.sizes) == {"novelty": 6, "level": 4, "agent": 4, "agent_level": 16, "update": 60}

@@ -108,6 +108,7 @@ def test_sampled_q_converges_to_the_exact_one():
         assert interval.low <= q <= interval.high
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_best_of_all_programs_up_to_eight_instructions():
     """Rule 110: running all 2,015,539 programs one by one finds no better reward than the census's 6,339 behaviours, at any length."""

@@ -50,6 +50,7 @@ def test_two_devices_make_the_same_store(undisturbed, tmp_path):
     assert contents(tmp_path / "b.zarr") == contents(undisturbed)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_two_processes_make_the_same_store(undisturbed, tmp_path):
     address = f"localhost:{free_port()}"

@@ -147,6 +147,7 @@ def process(path, limit=0):
     return subprocess.Popen([sys.executable, "-c", PROGRAM, str(path), str(limit)], cwd=root, stderr=subprocess.PIPE, text=True)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_killed_at_any_moment_it_goes_on_and_ends_the_same(undisturbed, tmp_path):
     path = tmp_path / "b.zarr"
@@ -182,6 +183,7 @@ def test_files_that_cannot_grow_any_more(undisturbed, tmp_path):
     assert contents(path) == contents(undisturbed)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_memory_that_is_really_too_small(tmp_path):
     """An allocation that the operating system refuses: the batch is halved, the results stay the same."""

@@ -7,6 +7,7 @@ from jaxdiff.core.adapters.jaxmarl import DictForm
 from jaxdiff.core.errors import InputError
 
 
+@pytest.mark.slow
 def test_dictionary_form():
     env, params = jaxdiff.make("Lambda-v0", agents=2, cells=4, steps=5, longest_pattern=16)
     form = DictForm(env, params)

@@ -183,6 +183,20 @@ def _line(config: TrainConfig, counters: Counters, gathered: list[tuple[float, d
 # Making an update ready.
 
 
+def sharing(config: TrainConfig, devices: Sequence[Any], *, fewer: bool = True) -> list[Any] | None:
+    """The devices that share a configuration's environments, None for one alone.
+
+    Args:
+        config: what is learned.
+        devices: those that there are.
+        fewer: whether as many are taken as divide the environments; else all.
+    """
+    count = len(devices)
+    while fewer and config.environments % (count * config.algorithm.minibatches):
+        count -= 1
+    return list(devices[:count]) if count > 1 else None
+
+
 def _ready(program: Program, run: Run, count: int, say: Callable[[str], None], *, fixed: bool) -> tuple[TrainState, Update, int, float]:
     """State, compiled update, environments and seconds of compilation; halves the environments until they fit into memory."""
     shares = 1 if run.devices is None else len(run.devices)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -82,8 +83,8 @@ class Train:
         require(len(self.seeds) > 0 and len(set(self.seeds)) == len(self.seeds), "seeds", self.seeds, "one or more different numbers")
         for seed in self.seeds:
             require_integer("seeds", seed, 0, 2**32 - 1)
-        _needs_extra()
-        devices = _devices(self.devices)
+        needs_extra()
+        found = devices(self.devices)
         from jaxdiff.agents import learner, presets
 
         config = presets.alchemy(
@@ -99,17 +100,15 @@ class Train:
             environments=self.environments,
         )
         episodes = self._episodes()
-        shared = _sharing(config, devices, self.devices)
+        shared = learner.sharing(config, found, fewer=self.devices is None)
         folder = console.output_folder(self.out)
         screen = console.console(self.json)
         results: list[dict[str, Any]] = []
         for seed in self.seeds:
             mine = None if folder is None else folder / f"seed-{seed}"
             run = learner.Run(seed=seed, folder=mine, devices=shared, report_seconds=_TOLD, wandb=self.wandb)
-            try:
-                done = learner.train(config, run, report=partial(_tell, seed), say=_say)
-            except learner.DivergedError as error:
-                raise InputError("learning_rate", f"too high: {error}", "a configuration that does not diverge") from error
+            with divergence():
+                done = learner.train(config, run, report=partial(tell, f"seed {seed}"), say=say)
             results.append(self._result(seed, done, episodes))
         screen.print(_table(config, results))
         if folder is not None:
@@ -159,20 +158,33 @@ class Train:
         return {**facts, "evaluated": evaluated}
 
 
-def _tell(seed: int, line: dict[str, Any]) -> None:
+def tell(whose: str, line: dict[str, Any]) -> None:
     """A line of progress on standard error."""
     trials = line.get("trial_scores") or []
     within = f" (trial 1: {trials[0]:.1f}, last: {trials[-1]:.1f})" if trials and trials[0] is not None else ""
     score = console.number(float("nan") if line["score"] is None else line["score"], 1)
     rate, left = f"{line['steps_per_second']:,.0f} steps/s", console.duration(line["seconds_left"])
-    _say(f"seed {seed}, {100 * line['spent']:.0f} %: score {score}{within}, {line['steps']:,} steps, {rate}, {left} left")
+    say(f"{whose}, {100 * line['spent']:.0f} %: score {score}{within}, {line['steps']:,} steps, {rate}, {left} left")
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
+    """A sentence on standard error."""
     print(f"jaxdiff: {text}", file=sys.stderr, flush=True)
 
 
-def _needs_extra() -> None:
+@contextmanager
+def divergence() -> Iterator[None]:
+    """A loss that was not a number, as one sentence."""
+    from jaxdiff.agents import learner
+
+    try:
+        yield
+    except learner.DivergedError as error:
+        raise InputError("learning_rate", f"too high: {error}", "a configuration that does not diverge") from error
+
+
+def needs_extra() -> None:
+    """Refuse to go on without the extra `agents`."""
     try:
         import flax  # noqa: F401
         import optax  # noqa: F401
@@ -181,7 +193,7 @@ def _needs_extra() -> None:
         raise InputError("train", f"without {error.name}", "after pip install 'jaxdiff[agents]'") from error
 
 
-def _devices(asked: int | None) -> list[Any]:
+def devices(asked: int | None) -> list[Any]:
     """Devices to train on; on a CPU as many virtual ones as there are cores, if JAX has not started yet."""
     import jax
 
@@ -193,14 +205,6 @@ def _devices(asked: int | None) -> list[Any]:
     found = jax.devices()
     require(asked is None or asked <= len(found), "devices", asked, f"at most {len(found)}")
     return found[: asked or len(found)]
-
-
-def _sharing(config: TrainConfig, devices: list[Any], asked: int | None) -> list[Any] | None:
-    """The devices that the environments can be shared by; fewer than there are unless a number was asked for."""
-    count = len(devices)
-    while asked is None and config.environments % (count * config.algorithm.minibatches):
-        count -= 1
-    return devices[:count] if count > 1 else None
 
 
 def _table(config: TrainConfig, results: list[dict[str, Any]]) -> object:

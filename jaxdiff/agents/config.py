@@ -12,11 +12,12 @@ import jaxdiff
 from jaxdiff.agents import auxiliary
 from jaxdiff.agents.networks.agent import NetworkConfig
 from jaxdiff.core.errors import InputError, require, require_integer
+from jaxdiff.core.seat import OneSeat
 
 ALGORITHMS = ("ppo", "vmpo", "impala")
 VERSION = 2
-# What configurations of earlier versions lack, and what it was then.
-_BEFORE: dict[int, dict[str, Any]] = {1: {"teacher": None}}
+# What configurations of earlier versions lack, and what it was then: of the whole, and of the world.
+_BEFORE: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {1: ({"teacher": None}, {"seat": False})}
 
 
 @dataclass(frozen=True)
@@ -26,15 +27,17 @@ class WorldConfig:
     Attributes:
         name: as `jaxdiff.make` knows it.
         options: pairs (option, value), sorted.
+        seat: of a world of several agents, train the one in the first seat among others that act at random, see `core.seat.OneSeat`.
     """
 
     name: str = "Alchemy-v0"
     options: tuple[tuple[str, Any], ...] = ()
+    seat: bool = False
 
     @staticmethod
-    def of(name: str, **options: Any) -> WorldConfig:
+    def of(name: str, *, seat: bool = False, **options: Any) -> WorldConfig:
         """From keyword arguments."""
-        return WorldConfig(name, tuple(sorted(options.items())))
+        return WorldConfig(name, tuple(sorted(options.items())), seat)
 
     def make(self) -> tuple[Any, Any]:
         """The environment and its parameters.
@@ -42,7 +45,8 @@ class WorldConfig:
         Raises:
             InputError: no such world or option.
         """
-        return jaxdiff.make(self.name, **{name: _tuples(value) for name, value in self.options})
+        env, params = jaxdiff.make(self.name, **{name: _tuples(value) for name, value in self.options})
+        return (OneSeat(env) if self.seat else env), params
 
 
 @dataclass(frozen=True)
@@ -190,7 +194,10 @@ def from_json(text: str) -> TrainConfig:
     except (ValueError, KeyError, AttributeError) as error:
         raise InputError("config", text[:60], "a configuration as jaxdiff writes it") from error
     require(version == VERSION or version in _BEFORE, "version", version, f"{VERSION}, that of this jaxdiff, or an earlier one")
-    given |= _BEFORE.get(version, {})
+    lacking, of_world = _BEFORE.get(version, ({}, {}))
+    given |= lacking
+    if isinstance(given.get("world"), dict):
+        given["world"] |= of_world
     parts = {"world": WorldConfig, "network": NetworkConfig, "algorithm": AlgorithmConfig}
     if given.get("teacher") is not None:
         parts["teacher"] = TeacherConfig

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.lines import Line2D
@@ -182,6 +182,32 @@ def figure_10(study: Study) -> Figure:
             )
             ax.label_outer()
     heading(figure, _title(study, "What the actions did"))
+    return figure
+
+
+def learning_curve(lines: Sequence[Mapping[str, Any]], scores: Mapping[str, float], title: str) -> Figure:
+    """One run: score in training, and on held-out episodes where they were played, over its seconds.
+
+    Args:
+        lines: of its logbook.
+        scores: episode scores of reference agents, for lines.
+        title: heading.
+    """
+    figure = new_figure(4.8)
+    ax = figure.subplots()
+    told = [(line["seconds"], line["score"], line["steps"]) for line in lines if line.get("score") is not None]
+    require(len(told) > 0, "lines", "without a score", "those of a run in which an episode ended")
+    seconds, score, steps = np.array(told, float).T
+    ax.plot(seconds, score, color=LOOKS[2].color, linewidth=2, marker="o" if len(told) < 4 else None, label="in training")
+    held = [(line["seconds"], line["held_out_score"], line["held_out_error"]) for line in lines if "held_out_score" in line]
+    if held:
+        x, y, error = np.array(held, float).T
+        ax.errorbar(x, y, error, color=LOOKS[1].color, marker="s", linestyle="", label="held-out episodes, ± standard error")
+    ax.set_ylim(min(0.0, ax.get_ylim()[0]), 300)
+    dress(ax, None, f"seconds of training ({steps[-1]:,.0f} steps in all)", "episode score")
+    reference_lines(ax, scores)
+    ax.legend(fontsize=NOTE, labelcolor=INK, frameon=False, loc="lower right")
+    heading(figure, title)
     return figure
 
 

@@ -36,10 +36,10 @@ EPISODES = 1000
 _SHARED: dict[str, Any] = {"learning_rate": 3e-3, "last_learning_rate": 1e-4}
 ALGORITHMS = {
     "ppo": AlgorithmConfig("ppo", **_SHARED),
-    # One pass over each rollout: their corrections are for a behaviour that lags behind, not for repeated passes.
-    "impala": AlgorithmConfig("impala", epochs=1, entropy=1e-2, last_entropy=1e-3, **_SHARED),
+    # V-trace corrects for the second pass as it does for a behaviour that lags behind.
+    "impala": AlgorithmConfig("impala", entropy=4e-3, last_entropy=4e-4, **_SHARED),
     "vmpo": AlgorithmConfig(
-        "vmpo", epochs=1, target_period=4, epsilon_temperature=0.1, epsilon_alpha=0.01, alpha=0.5, entropy=4e-3, last_entropy=0.0, **_SHARED
+        "vmpo", target_period=4, epsilon_temperature=0.1, epsilon_alpha=0.01, alpha=0.5, entropy=4e-3, last_entropy=0.0, **_SHARED
     ),
 }  # fmt: skip
 

@@ -10,7 +10,6 @@ Learning: the rows are in `ROWS`; each seed is one run whose folder keeps its re
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import time
 from pathlib import Path
@@ -89,38 +88,29 @@ def learning(preset: str, seeds: list[int], rows: list[str], out: Path, seconds:
 def one(preset: str, name: str, seed: int, folder: Path, seconds: float | None, episodes: Any) -> dict[str, Any]:
     """One run, or its kept result."""
     from jaxdiff.agents import learner, presets
-    from jaxdiff.agents.policy import Policy
-    from jaxdiff.studies import trained_agents
+    from jaxdiff.studies import training_runs
 
-    kept = folder / "result.json"
-    if kept.exists():
-        return json.loads(kept.read_text())
     config = presets.alchemy(preset, seconds=seconds, **ROWS[name])
-    share = max(n for n in range(1, CORES + 1) if config.environments % (n * config.algorithm.minibatches) == 0)
-    run = learner.Run(seed=seed, folder=folder, devices=jax.devices()[:share] if share > 1 else None)
     begin = time.perf_counter()
 
     def tell(line: dict[str, Any]) -> None:
         if line["updates"] % 50 < 10:
             print(f"{name}, seed {seed}: {time.perf_counter() - begin:.0f} s, score {line['score']}", flush=True)
 
-    done = learner.train(config, run, report=tell)
-    policy = Policy(done.config, jax.device_get(done.parameters))
-    sampled, greedy = (trained_agents.evaluate(policy, episodes, seed=seed, greedy=g).numbers for g in (False, True))
-    score = sampled["episode score"]
-    result = {
+    devices = learner.sharing(config, jax.devices())
+    found = training_runs.run(config, seed, episodes, folder=folder, devices=devices, report=tell, say=print)
+    score = found.sampled["episode score"]
+    return {
         "seed": seed,
         "sampled": score.mean,
         "s.e.": score.error,
-        "greedy": greedy["episode score"].mean,
-        "trial 1": sampled["score, trial 1"].mean,
-        "last trial": sampled["score, last trial"].mean,
-        "steps": done.counters.steps,
-        "seconds": done.counters.seconds,
-        "steps/s": done.counters.steps / done.counters.seconds,
+        "greedy": found.greedy["episode score"].mean,
+        "trial 1": found.sampled["score, trial 1"].mean,
+        "last trial": found.sampled["score, last trial"].mean,
+        "steps": found.steps,
+        "seconds": found.seconds,
+        "steps/s": found.steps_per_second,
     }
-    kept.write_text(json.dumps(result) + "\n")
-    return result
 
 
 def main() -> None:

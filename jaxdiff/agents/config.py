@@ -12,9 +12,12 @@ import jaxdiff
 from jaxdiff.agents import auxiliary
 from jaxdiff.agents.networks.agent import NetworkConfig
 from jaxdiff.core.errors import InputError, require, require_integer
+from jaxdiff.core.seat import OneSeat
 
 ALGORITHMS = ("ppo", "vmpo", "impala")
-VERSION = 1
+VERSION = 2
+# What configurations of earlier versions lack, and what it was then: of the whole, and of the world.
+_BEFORE: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {1: ({"teacher": None}, {"seat": False})}
 
 
 @dataclass(frozen=True)
@@ -24,15 +27,17 @@ class WorldConfig:
     Attributes:
         name: as `jaxdiff.make` knows it.
         options: pairs (option, value), sorted.
+        seat: of a world of several agents, train the one in the first seat among others that act at random, see `core.seat.OneSeat`.
     """
 
     name: str = "Alchemy-v0"
     options: tuple[tuple[str, Any], ...] = ()
+    seat: bool = False
 
     @staticmethod
-    def of(name: str, **options: Any) -> WorldConfig:
+    def of(name: str, *, seat: bool = False, **options: Any) -> WorldConfig:
         """From keyword arguments."""
-        return WorldConfig(name, tuple(sorted(options.items())))
+        return WorldConfig(name, tuple(sorted(options.items())), seat)
 
     def make(self) -> tuple[Any, Any]:
         """The environment and its parameters.
@@ -40,7 +45,8 @@ class WorldConfig:
         Raises:
             InputError: no such world or option.
         """
-        return jaxdiff.make(self.name, **{name: _tuples(value) for name, value in self.options})
+        env, params = jaxdiff.make(self.name, **{name: _tuples(value) for name, value in self.options})
+        return (OneSeat(env) if self.seat else env), params
 
 
 @dataclass(frozen=True)
@@ -103,6 +109,28 @@ class AlgorithmConfig:
 
 
 @dataclass(frozen=True)
+class TeacherConfig:
+    """A teacher, see `agents.teacher`.
+
+    Attributes:
+        log: digest of the lesson.
+        weight: of the loss that pulls towards the teacher, at the start.
+        until: share of the budget after which that weight is 0; until then it falls linearly. Imitation keeps it.
+        imitate: learn from the teacher's actions alone, without reward.
+    """
+
+    log: str
+    weight: float = 1.0
+    until: float = 0.5
+    imitate: bool = False
+
+    def __post_init__(self) -> None:
+        require(isinstance(self.log, str) and len(self.log) > 0, "log", self.log, "the digest of a lesson")
+        require(self.weight > 0, "weight", self.weight, "a positive number")
+        require(0 < self.until <= 1, "until", self.until, "a share of the budget above 0 and at most 1")
+
+
+@dataclass(frozen=True)
 class TrainConfig:
     """Everything that decides what is learned, but for the seed and the machine.
 
@@ -112,6 +140,7 @@ class TrainConfig:
         algorithm: how it learns.
         auxiliary: what is predicted besides, see `agents.auxiliary.NAMES`; Alchemy only.
         environments, steps: of a rollout; in Alchemy an episode has 200 steps.
+        teacher: who pulls the policy towards its own, see `agents.teacher`; Alchemy only.
         seconds, environment_steps: the budget: wall-clock time of training without compilation, or steps; one of them is given.
     """
 
@@ -123,10 +152,14 @@ class TrainConfig:
     steps: int = 200
     seconds: float | None = 120.0
     environment_steps: int | None = None
+    teacher: TeacherConfig | None = None
 
     def __post_init__(self) -> None:
         auxiliary.check(self.auxiliary)
         require(not self.auxiliary or self.world.name == "Alchemy-v0", "auxiliary", self.auxiliary, f"none on {self.world.name}")
+        require(self.teacher is None or self.world.name == "Alchemy-v0", "teacher", "given", f"none on {self.world.name}")
+        alone = self.teacher is not None and self.teacher.imitate
+        require(not alone or not self.auxiliary, "auxiliary", self.auxiliary, "none with imitation alone")
         require_integer("environments", self.environments, 1)
         require_integer("steps", self.steps, 1)
         parts = self.algorithm.minibatches
@@ -160,8 +193,14 @@ def from_json(text: str) -> TrainConfig:
         version = given.pop("version")
     except (ValueError, KeyError, AttributeError) as error:
         raise InputError("config", text[:60], "a configuration as jaxdiff writes it") from error
-    require(version == VERSION, "version", version, f"{VERSION}, that of this jaxdiff")
+    require(version == VERSION or version in _BEFORE, "version", version, f"{VERSION}, that of this jaxdiff, or an earlier one")
+    lacking, of_world = _BEFORE.get(version, ({}, {}))
+    given |= lacking
+    if isinstance(given.get("world"), dict):
+        given["world"] |= of_world
     parts = {"world": WorldConfig, "network": NetworkConfig, "algorithm": AlgorithmConfig}
+    if given.get("teacher") is not None:
+        parts["teacher"] = TeacherConfig
     given = {name: _build(parts[name], value, name) if name in parts else _tuples(value) for name, value in given.items()}
     return _build(TrainConfig, given, "config")
 
@@ -185,7 +224,7 @@ def difference(here: TrainConfig, there: TrainConfig) -> list[str]:
         a, b = getattr(here, f.name), getattr(there, f.name)
         if a == b:
             continue
-        if dataclasses.is_dataclass(a):
+        if dataclasses.is_dataclass(a) and type(a) is type(b):
             out += [
                 f"{f.name}.{g.name}: {getattr(a, g.name)!r}, not {getattr(b, g.name)!r}"
                 for g in dataclasses.fields(a)

@@ -25,12 +25,15 @@ from jaxdiff.agents.checkpoint import Counters
 from jaxdiff.agents.config import TrainConfig
 from jaxdiff.agents.logbook import Logbook
 from jaxdiff.agents.state import TrainState
+from jaxdiff.agents.teacher import Lesson
 from jaxdiff.agents.update import BATCHED, Program
 from jaxdiff.core import devices as core_devices
 from jaxdiff.core.errors import InputError, require, require_integer
 from jaxdiff.core.held import HeldError, held
 
 Report = Callable[[dict[str, Any]], None]
+Evaluate = Callable[[TrainConfig, Any], dict[str, float]]
+HELD_OUT = "held_out_"
 Update = Callable[[TrainState, jax.Array], tuple[TrainState, dict[str, jax.Array]]]
 
 
@@ -48,6 +51,10 @@ class Run:
         devices: that share the environments; JAX's first when None.
         report_seconds, checkpoint_seconds: between lines of the logbook, and between checkpoints.
         tensorboard, wandb: see `Logbook.open`.
+        evaluate: called now and then with the configuration and the network's parameters; what it says goes into the logbook, with
+            `HELD_OUT` before the names. It has keys of its own, and its time is not counted.
+        evaluate_updates, evaluate_seconds: after how many updates, or seconds of training; None: not by this.
+        lesson: the teacher's whose digest the configuration names.
         stop_after: stop after so many updates in this process, as a kill would but in good order; None: at the end of the budget.
     """
 
@@ -58,6 +65,10 @@ class Run:
     checkpoint_seconds: float = 60.0
     tensorboard: bool = True
     wandb: str | None = None
+    evaluate: Evaluate | None = None
+    evaluate_updates: int | None = None
+    evaluate_seconds: float | None = None
+    lesson: Lesson | None = None
     stop_after: int | None = None
 
 
@@ -93,6 +104,11 @@ def train(config: TrainConfig, run: Run | None = None, report: Report | None = N
     """
     run = Run() if run is None else run
     require_integer("seed", run.seed, 0, 2**32 - 1)
+    wanted, given = (config.teacher and config.teacher.log), (run.lesson and run.lesson.digest)
+    if run.evaluate_updates is not None:
+        require_integer("evaluate_updates", run.evaluate_updates, 1)
+    require(run.evaluate_seconds is None or run.evaluate_seconds > 0, "evaluate_seconds", run.evaluate_seconds, "a positive number")
+    require(wanted == given, "teacher", f"with digest {given}", f"the one that the configuration names: {wanted}")
     with ExitStack() as stack:
         before = None
         if run.folder is not None:
@@ -129,7 +145,7 @@ def _train(config: TrainConfig, run: Run, before: Counters | None, stack: ExitSt
             where = f"; the state before it is in {run.folder}" if run.folder is not None else ""
             raise DivergedError(f"the loss of update {counters.updates + 1} (step {counters.steps}) is {numbers['loss']}{where}")
         now = time.perf_counter()
-        state = after
+        state, earlier = after, counters
         counters = dataclasses.replace(
             counters,
             updates=counters.updates + 1,
@@ -137,9 +153,13 @@ def _train(config: TrainConfig, run: Run, before: Counters | None, stack: ExitSt
             seconds=counters.seconds + now - begin,
         )
         gathered.append((now - begin, numbers))
-        if now - told >= run.report_seconds or spent(config, counters) >= 1:
-            told = now
+        due = run.evaluate is not None and _due(run, earlier, counters)
+        if due or now - told >= run.report_seconds or spent(config, counters) >= 1:
             line = _line(config, counters, gathered)
+            if due and run.evaluate is not None:
+                found = run.evaluate(config, jax.device_get(state.learned["network"]))
+                line |= {HELD_OUT + name: value for name, value in found.items()}
+            told = time.perf_counter()
             book.write(line)
             report(line)
             gathered = []
@@ -158,6 +178,13 @@ def spent(config: TrainConfig, counters: Counters) -> float:
     if config.environment_steps is not None:
         return min(counters.steps / config.environment_steps, 1.0)
     return min(counters.seconds / (config.seconds or 1.0), 1.0)
+
+
+def _due(run: Run, before: Counters, now: Counters) -> bool:
+    """Whether the policy is evaluated after this update; it follows from the counters, so that a resumed run does the same."""
+    by_updates = run.evaluate_updates is not None and now.updates % run.evaluate_updates == 0
+    period = run.evaluate_seconds
+    return by_updates or (period is not None and now.seconds // period > before.seconds // period)
 
 
 def _line(config: TrainConfig, counters: Counters, gathered: list[tuple[float, dict[str, Any]]]) -> dict[str, Any]:
@@ -181,6 +208,20 @@ def _line(config: TrainConfig, counters: Counters, gathered: list[tuple[float, d
 
 
 # Making an update ready.
+
+
+def sharing(config: TrainConfig, devices: Sequence[Any], *, fewer: bool = True) -> list[Any] | None:
+    """The devices that share a configuration's environments, None for one alone.
+
+    Args:
+        config: what is learned.
+        devices: those that there are.
+        fewer: whether as many are taken as divide the environments; else all.
+    """
+    count = len(devices)
+    while fewer and config.environments % (count * config.algorithm.minibatches):
+        count -= 1
+    return list(devices[:count]) if count > 1 else None
 
 
 def _ready(program: Program, run: Run, count: int, say: Callable[[str], None], *, fixed: bool) -> tuple[TrainState, Update, int, float]:
@@ -214,9 +255,9 @@ def _jitted(program: Program, devices: tuple[Any, ...] | None) -> Any:
     if devices is None:
         return jax.jit(partial(update.update, program))
     mapped = jax.shard_map(
-        lambda state, progress: update.update(program, state, progress, core_devices.AXIS),
+        lambda state, progress, lesson: update.update(program, state, progress, lesson, core_devices.AXIS),
         mesh=Mesh(np.asarray(devices), (core_devices.AXIS,)),
-        in_specs=(_cuts(), PartitionSpec()),
+        in_specs=(_cuts(), PartitionSpec(), PartitionSpec()),
         out_specs=(_cuts(), PartitionSpec()),
         check_vma=False,
     )
@@ -234,17 +275,20 @@ def _cuts() -> TrainState:
 
 def _compiled(program: Program, run: Run, count: int) -> tuple[TrainState, Update, int]:
     """State and compiled update, and the bytes an update needs on a device."""
-    state = _start(program, jax.random.key(run.seed), count)
+    state, lesson = _start(program, jax.random.key(run.seed), count), run.lesson
     devices = None if run.devices is None or len(run.devices) == 1 else tuple(run.devices)
     if devices is not None:
         mesh, cuts = Mesh(np.asarray(devices), (core_devices.AXIS,)), _cuts()
         placed = {f.name: jax.device_put(getattr(state, f.name), NamedSharding(mesh, getattr(cuts, f.name))) for f in fields(TrainState)}
         state = TrainState(**placed)
-    elif run.devices is not None:
-        state = jax.device_put(state, run.devices[0])
+        lesson = jax.device_put(lesson, NamedSharding(mesh, PartitionSpec()))
+    else:
+        device = None if run.devices is None else run.devices[0]
+        state, lesson = (jax.device_put(x, device) for x in (state, lesson))
     key = (program, devices or (run.devices and run.devices[0]), count)
     if key not in _COMPILED:
-        _COMPILED[key] = _jitted(program, devices).lower(state, jnp.zeros((), jnp.float32)).compile()
-    memory = _COMPILED[key].memory_analysis()
+        _COMPILED[key] = _jitted(program, devices).lower(state, jnp.zeros((), jnp.float32), lesson).compile()
+    compiled = _COMPILED[key]
+    memory = compiled.memory_analysis()
     needed = 0 if memory is None else memory.temp_size_in_bytes + memory.argument_size_in_bytes + memory.output_size_in_bytes
-    return state, _COMPILED[key], needed
+    return state, lambda state, progress: compiled(state, progress, lesson), needed

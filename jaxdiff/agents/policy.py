@@ -14,11 +14,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxdiff.agents import checkpoint, distributions, inputs
+from jaxdiff.agents import checkpoint, distributions, inputs, table
 from jaxdiff.agents.config import TrainConfig
 from jaxdiff.agents.update import Program
 from jaxdiff.alchemy import chemistry as chem
-from jaxdiff.alchemy import layout
 from jaxdiff.alchemy.chemistry import Chemistry
 from jaxdiff.alchemy.world import Alchemy
 from jaxdiff.core.errors import require
@@ -107,21 +106,10 @@ def _play(
         memory, now, state = carry
         memory, out = network.apply(parameters, memory, now, method="step")
         action = distributions.greedy(out.logits, sizes) if greedy else distributions.sample(key, out.logits, sizes)
-        slot = jax.vmap(partial(_slot_action, env))(state, action)
+        slot = jax.vmap(table.slot_action)(state.potions, action) if env.typed_actions else action
         observation, after, reward, *_ = step_env(key, state, action, params)  # the world draws nothing: the key is not used twice
         kept = (slot, reward, distributions.entropy(out.logits, sizes), out.value)
         return (memory, inputs.following(now, observation, action, reward * scale, never), after), kept
 
     begin = (network.initial(count), inputs.start(observation), state)
     return jax.lax.scan(step, begin, jax.random.split(key_steps, env.trials * env.steps))[1]
-
-
-def _slot_action(env: Alchemy, state: Any, action: jax.Array) -> jax.Array:
-    """The benchmark's number of an action, int32 []; nothing where no potion of the colour is left."""
-    if not env.typed_actions:
-        return action
-    stone, target = jnp.divmod(jnp.maximum(action - 1, 0), np.int32(7))
-    slot = layout.first_slot(state.potions, target - 1)
-    into = jnp.where(target == 0, 0, 1 + slot)
-    possible = (action > 0) & (into <= layout.POTIONS)
-    return jnp.where(possible, 1 + 13 * stone + into, 0).astype(jnp.int32)

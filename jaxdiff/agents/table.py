@@ -146,3 +146,12 @@ def interface(env: Alchemy) -> Interface:
     entries = len(env.observation_entries(env.default_params))
     shown = Interface(not env.typed_actions, env.counts, 0, env.steps)
     return Interface(shown.slots, shown.counts, entries - shown.table_entries, env.steps)
+
+
+def slot_action(potions: layout.Words, choice: jax.Array) -> jax.Array:
+    """The benchmark's number of a choice, int32 []: the first potion of the colour; nothing where none of it is left."""
+    stone, target = jnp.divmod(jnp.maximum(choice - 1, 0), np.int32(TARGETS))
+    slot = layout.first_slot(potions, target - 1)
+    into = jnp.where(target == 0, 0, 1 + slot)
+    possible = (choice > 0) & (into <= layout.POTIONS)
+    return jnp.where(possible, 1 + (1 + SLOTS) * stone + into, 0).astype(jnp.int32)

@@ -13,12 +13,13 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from jaxdiff.agents import auxiliary, inputs, objectives
+from jaxdiff.agents import auxiliary, inputs, objectives, teacher
 from jaxdiff.agents.config import TrainConfig
 from jaxdiff.agents.networks.agent import build
 from jaxdiff.agents.networks.encoders import sizes_of
 from jaxdiff.agents.rollout import Running, Trajectory, collect
 from jaxdiff.agents.state import TrainState
+from jaxdiff.agents.teacher import Lesson, Shown
 from jaxdiff.core.autoreset import reset_batch
 
 Numbers = dict[str, jax.Array]
@@ -94,13 +95,16 @@ def start(program: Program, key: jax.Array, environments: int | None = None) -> 
     )
 
 
-def update(program: Program, state: TrainState, progress: jax.Array, axis: str | None = None) -> tuple[TrainState, Numbers]:
+def update(
+    program: Program, state: TrainState, progress: jax.Array, lesson: Lesson | None = None, axis: str | None = None
+) -> tuple[TrainState, Numbers]:
     """One update.
 
     Args:
         program: what is trained.
         state: before.
         progress: share of the budget that is spent, float32 [], for the schedules.
+        lesson: the teacher's, where the configuration has one.
         axis: name of the devices' axis, inside `shard_map`.
 
     Returns:
@@ -108,7 +112,8 @@ def update(program: Program, state: TrainState, progress: jax.Array, axis: str |
     """
     config = program.config
     key = jax.random.wrap_key_data(state.key)
-    key_rollout, key_next = jax.random.split(key)
+    keys = jax.random.split(key, 2 if lesson is None else 3)
+    key_rollout, key_next = keys[0], keys[1]
     if axis is not None:
         key_rollout = jax.random.fold_in(key_rollout, jax.lax.axis_index(axis))
     acting = state.learned["network"] if state.acting is None else state.acting
@@ -124,7 +129,12 @@ def update(program: Program, state: TrainState, progress: jax.Array, axis: str |
         config.algorithm.reward_scale,
         config.auxiliary,
     )
-    learned, optimiser, numbers = _learn(program, state.learned, state.optimiser, rollout, progress, axis)
+    shown = None
+    if lesson is not None:
+        key_lesson = keys[2] if axis is None else jax.random.fold_in(keys[2], jax.lax.axis_index(axis))
+        count = rollout.value.shape[1]
+        shown = teacher.show(program.env, program.env.default_params, lesson, key_lesson, count, config.algorithm.reward_scale)
+    learned, optimiser, numbers = _learn(program, state.learned, state.optimiser, rollout, shown, progress, axis)
     returns, scores = _scores(state.returns, rollout)
     numbers |= _episodes(program, rollout, scores, axis)
     updates = state.updates + 1
@@ -146,7 +156,7 @@ def update(program: Program, state: TrainState, progress: jax.Array, axis: str |
 
 
 def _learn(
-    program: Program, learned: Any, optimiser: Any, rollout: Trajectory, progress: jax.Array, axis: str | None
+    program: Program, learned: Any, optimiser: Any, rollout: Trajectory, shown: Shown | None, progress: jax.Array, axis: str | None
 ) -> tuple[Any, Any, Numbers]:
     """All epochs and minibatches."""
     algorithm = program.config.algorithm
@@ -159,7 +169,11 @@ def _learn(
     def step(carry: tuple[Any, Any], chosen: jax.Array) -> tuple[tuple[Any, Any], Numbers]:
         learned, optimiser = carry
         part, part_goal = _environments((rollout, goal), chosen)
-        gradients, numbers = jax.grad(_loss, argnums=1, has_aux=True)(program, learned, part, part_goal, entropy)
+        if shown is None:
+            gradients, numbers = jax.grad(_loss, argnums=1, has_aux=True)(program, learned, part, part_goal, entropy)
+        else:
+            some = jax.tree.map(lambda x: jnp.take(x, chosen, axis=1), shown)
+            gradients, numbers = _taught(program, learned, part, part_goal, entropy, some, progress)
         if axis is not None:
             gradients = jax.lax.pmean(gradients, axis)
         steps, optimiser = program.optimiser.update(gradients, optimiser)
@@ -170,6 +184,43 @@ def _learn(
     (learned, optimiser), numbers = jax.lax.scan(step, (learned, optimiser), jnp.asarray(orders))
     numbers = jax.tree.map(lambda x: x.mean(), numbers)
     return learned, optimiser, jax.lax.pmean(numbers, axis) if axis is not None else numbers
+
+
+def _taught(
+    program: Program,
+    learned: Any,
+    part: Trajectory,
+    goal: objectives.Targets,
+    entropy: jax.Array,
+    shown: Shown,
+    progress: jax.Array,
+) -> tuple[Any, Numbers]:
+    """Gradients and numbers where there is a teacher: those of reward and of the teacher together, or of the teacher alone.
+
+    A teacher whose weight has fallen to 0 costs nothing more.
+    """
+    config = program.config.teacher
+    assert config is not None
+
+    def pull(learned: Any) -> tuple[jax.Array, Any]:
+        memory = program.network.initial(shown.action.shape[1])
+
+        def loss(learned: Any) -> jax.Array:
+            _, out = program.network.apply(learned["network"], memory, shown.inputs, method="unroll")
+            return teacher.loss(out.logits, shown.action, program.sizes)
+
+        return jax.value_and_grad(loss)(learned)
+
+    if config.imitate:
+        found, gradients = pull(learned)
+        weight = jnp.float32(config.weight)
+        return jax.tree.map(lambda g: weight * g, gradients), {"teacher": found, "loss": weight * found}
+    weight = jnp.float32(config.weight) * jnp.maximum(1 - progress / jnp.float32(config.until), 0)
+    gradients, numbers = jax.grad(_loss, argnums=1, has_aux=True)(program, learned, part, goal, entropy)
+    nothing = (jnp.float32(jnp.nan), jax.tree.map(jnp.zeros_like, learned))
+    found, pulled = jax.lax.cond(weight > 0, pull, lambda _: nothing, learned)
+    gradients = jax.tree.map(lambda g, p: g + weight * p, gradients, pulled)
+    return gradients, {**numbers, "teacher": found, "loss": numbers["loss"] + jnp.where(weight > 0, weight * found, 0)}
 
 
 def _orders(epochs: int, minibatches: int, count: int) -> np.ndarray:

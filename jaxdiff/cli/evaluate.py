@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from jaxdiff.alchemy.logs import Log
+    from jaxdiff.studies.lost_points import LostPoints
     from jaxdiff.studies.reference_agents import Episodes
 
 
@@ -57,6 +58,7 @@ class Evaluate:
     def run(self) -> int:
         """Do it; returns the exit code."""
         from jaxdiff.studies import reference_agents as study
+        from jaxdiff.studies.lost_points import lost_points
 
         require(self.regret >= 0, "regret", self.regret, "a number of episodes, 0 for none")
         require_integer("seed", self.seed, 0, 2**32 - 1)
@@ -79,15 +81,20 @@ class Evaluate:
         rows = [[name, console.number(n.mean), console.number(n.error)] for name, n in numbers.items()]
         rows += [[f"inverse temperature, {m}", console.number(float(result[f"{m}_beta"]), 3), "-"] for m in ("paired", "unpaired")]
         screen.print(console.table(f"{self.agent} on {len(episodes.numbers)} episodes", ["", "mean", "standard error"], rows))
-        if self.regret:
-            screen.print(_losses(result))
+        lost = lost_points(result) if self.regret else None
+        if lost is not None:
+            screen.print(_losses(lost))
+            screen.print(lost.sentence, soft_wrap=True)
         for path in self._write(folder, result, log, episodes) if folder is not None else []:
             screen.print(f"wrote {path}", soft_wrap=True)
         if self.json:
-            lost = {} if not self.regret else dict(zip(result["loss"].values.tolist(), result["regret"].values.mean(0).sum(0), strict=True))
+            kinds = {} if lost is None else dict(zip(lost.kinds, lost.points.sum(0), strict=True))
+            by_trial = {} if lost is None else dict(zip(lost.kinds, lost.points.T, strict=True))
             beta = {model: float(result[f"{model}_beta"]) for model in ("paired", "unpaired")}
             shown = {"agent": self.agent, "episodes": len(episodes.numbers), "numbers": {k: [n.mean, n.error] for k, n in numbers.items()}}
-            console.print_json({**shown, "inverse_temperature": beta, "regret": lost})
+            console.print_json(
+                {**shown, "inverse_temperature": beta, "regret": kinds, "regret_by_trial": by_trial, "answer": lost and lost.sentence}
+            )
         return 0
 
     def _trained(self, episodes: Episodes) -> Log:
@@ -122,16 +129,8 @@ class Evaluate:
         return [labelled.save(result, folder / "evaluation", KIND), *written, *figures]
 
 
-def _losses(result: xr.Dataset) -> object:
-    mean = result["regret"].values.mean(0)
-    total = mean.sum(0)
+def _losses(lost: LostPoints) -> object:
     rows = [
-        [name, console.number(mean[0, k]), console.number(mean[-1, k]), console.number(total[k])]
-        for k, name in enumerate(result["loss"].values.tolist())
+        [what, *(console.number(p) for p in points), f"{100 * share:.0f} %" if share == share else ""] for what, points, share in lost.rows
     ]
-    rows.append(["all", console.number(mean[0].sum()), console.number(mean[-1].sum()), console.number(total.sum())])
-    return console.table(
-        f"points lost against the ideal observer, {result.sizes['regret_episode']} episodes",
-        ["to what", "trial 1", "last trial", "episode"],
-        rows,
-    )
+    return console.table(f"points lost against the ideal observer, {lost.episodes} episodes", lost.columns, rows)

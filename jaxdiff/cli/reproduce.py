@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from jaxdiff.studies.reproduction import Reproduction, Row
 
 
-Study = Literal["complexity-distribution", "questions", "society", "alchemy", "random-weights"]
 # What each study reads, beside what all do.
 _USED = {
     "complexity-distribution": ("size", "populations"),
     "questions": ("populations", "rules", "policies", "steps", "climbers", "budget", "patience"),
     "society": ("sessions",),
     "alchemy": ("episodes", "rotated", "data"),
+    "alchemy-agents": ("episodes", "data", "seconds", "seeds", "core", "interface"),
     "novelty": ("worlds", "levels", "agent_levels"),
     "random-weights": ("networks", "worlds"),
 }
@@ -46,26 +46,31 @@ class Reproduce:
     "alchemy" are the reference agents of another (Wang et al. 2021): Table 1 and figures 2, 3 and 10 on the published episodes, and the
     same on rotated ones. The ideal observer takes about a second an episode.
 
+    "alchemy-agents" trains agents under the same paper's conditions (figures 4, 5, 9 and 10, symbolic): no extra input, belief or ground
+    truth, by no auxiliary loss, prediction of features or of the chemistry, each with several seeds at one budget: 27 runs of three
+    minutes if nothing else is asked for, and some 90 minutes in all on two cores.
+
     "novelty" is the paper on novelty reaction: its two tables in form, with novelties that are ours, on several worlds; and whether the
     distances tell what agents lose.
 
     "random-weights" is the study of untrained networks (Oller, Glasmachers and Cuccu 2020): six architectures in CartPole, MountainCar,
     Acrobot and Pendulum, and FrozenLake beside them, 20 episodes a network.
 
-    A run of one of the last four with --out that was stopped goes on where it was.
+    A run of one of the last five with --out that was stopped goes on where it was.
 
     Try:
         jaxdiff reproduce complexity-distribution --size 1900 --out reproduction
         jaxdiff reproduce questions --out questions
         jaxdiff reproduce society --sessions 1000 --out society
         jaxdiff reproduce alchemy --episodes 100 --rotated 20 --out alchemy
+        jaxdiff reproduce alchemy-agents --seconds 180 --seeds 0 1 2 --out agents
         jaxdiff reproduce novelty --worlds automata --out novelty
         jaxdiff reproduce random-weights --networks 1000 --out random_weights
     """
 
-    study: tyro.conf.Positional[Literal["complexity-distribution", "questions", "society", "alchemy", "novelty", "random-weights"]] = (
-        "complexity-distribution"
-    )
+    study: tyro.conf.Positional[
+        Literal["complexity-distribution", "questions", "society", "alchemy", "alchemy-agents", "novelty", "random-weights"]
+    ] = "complexity-distribution"
     """Which paper, or the questions that the first leaves open."""
     size: int = 1900
     """Programs in a population: 1900 or 9500, the paper's two sizes (complexity-distribution)."""
@@ -86,11 +91,19 @@ class Reproduce:
     sessions: int = 1000
     """Sessions of every scenario; a quarter of them for each combination of rates in tuning, and for other readings (society)."""
     episodes: int = 1000
-    """How many of the published episodes, 1..1000 (alchemy)."""
+    """How many of the published episodes, 1..1000 (alchemy, alchemy-agents)."""
     rotated: int = 100
     """How many rotated episodes, 0 for none (alchemy)."""
     data: Path | None = None
-    """Folder of the published episodes; that of the checkout if not given (alchemy)."""
+    """Folder of the published episodes; that of the checkout if not given (alchemy, alchemy-agents)."""
+    seconds: float = 180.0
+    """Seconds of training of each run, compilation not counted (alchemy-agents)."""
+    seeds: tuple[int, ...] = (0, 1, 2)
+    """Runs of each condition, one for each seed (alchemy-agents)."""
+    core: str = "slots"
+    """Core of the agents: slots, gru, lstm or gtrxl (alchemy-agents)."""
+    interface: str = "benchmark"
+    """benchmark: 39 numbers and 40 actions; types: 22 actions, by colour (alchemy-agents)."""
     levels: int = 100
     """Levels on which distances are measured, with 5,000 random tries each (novelty)."""
     agent_levels: int = 1000
@@ -101,7 +114,7 @@ class Reproduce:
     """Which worlds; all if not given: birds, automata, alchemy, society (novelty), or CartPole-v1, MountainCar-v0, Acrobot-v1,
     Pendulum-v1, FrozenLake-misc (random-weights)."""
     seed: int = 0
-    """Seed of everything random."""
+    """Seed of everything random (all but alchemy-agents)."""
     out: Path | None = None
     """Folder for rows, results files and figures; only the tables are printed if not given."""
     json: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
@@ -109,7 +122,8 @@ class Reproduce:
 
     def run(self) -> int:
         """Do it; returns the exit code."""
-        console.refuse_unused(self, ("study", "seed", "out", "json", *_USED[self.study]), f"for {self.study}")
+        seed = () if self.study == "alchemy-agents" else ("seed",)
+        console.refuse_unused(self, ("study", "out", "json", *seed, *_USED[self.study]), f"for {self.study}")
         if self.study == "questions":
             return self._questions()
         if self.study == "society":
@@ -125,6 +139,8 @@ class Reproduce:
             from jaxdiff.cli import reproduce_alchemy
 
             return reproduce_alchemy.run(self.episodes, self.rotated, self.seed, self.data, self.out, self.json)
+        if self.study == "alchemy-agents":
+            return self._agents()
         if self.study == "random-weights":
             from jaxdiff.cli import reproduce_random_weights
             from jaxdiff.studies import random_weights
@@ -175,6 +191,15 @@ class Reproduce:
         populations = 3 if self.populations is None else self.populations
         settings = Settings(parse_rules(self.rules), self.policies, populations, self.steps, self.seed)
         return questions.show(settings, Search(self.climbers, self.budget, self.patience), self.out, self.json)
+
+    def _agents(self) -> int:
+        from jaxdiff.cli import reproduce_alchemy_agents, train
+
+        train.needs_extra()
+        from jaxdiff.studies.alchemy_agents import Settings
+
+        settings = Settings(self.seconds, self.seeds, self.core, self.interface)
+        return reproduce_alchemy_agents.run(settings, self.episodes, self.data, self.out, self.json)
 
     def _society(self) -> int:
         from jaxdiff.cli import reproduce_society

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from jaxdiff.studies.trained_agents import Evaluated
 
 _TOLD = 10.0  # seconds between lines of progress
+_HELD_OUT_SEED = 1_000_003  # of episodes that are played while the agent learns
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,8 @@ class Train:
         jaxdiff train alchemy --preset cpu --core gru --out runs/flat
         jaxdiff train alchemy --preset cpu --auxiliary corners --seconds 120 --out runs/corners
         jaxdiff evaluate alchemy --agent runs/cpu/seed-0 --greedy
+        jaxdiff evaluate alchemy --agent ideal_observer --episodes 500 --seed 7 --out teacher
+        jaxdiff train alchemy --preset cpu --teacher teacher/log.npz --kickstart 1 --out runs/kickstarted
     """
 
     world: tyro.conf.Positional[Literal["alchemy"]] = "alchemy"
@@ -62,10 +68,24 @@ class Train:
     """Environment steps instead: such runs are the same bit for bit, however often they are interrupted."""
     environments: int | None = None
     """Environments played at once; a multiple of devices x minibatches."""
+    teacher: str | None = None
+    """A log to learn from, of other episodes than are played afterwards: log.npz or play.npz, as jaxdiff evaluate writes them, or
+    FILE.npz:AGENT with a log of the published episodes."""
+    kickstart: float | None = None
+    """Weight of the loss that pulls towards the teacher's actions; it falls to 0 over the first half of the budget. 1 if not given."""
+    imitate: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """Learn from the teacher's actions alone, without reward."""
     devices: int | None = None
     """Devices that share them; if not given, all accelerators, or as many virtual CPU devices as there are cores."""
     episodes: str = "published"
     """What is played afterwards: published, published:N, a number of fresh episodes, or 0 for none."""
+    evaluate_minutes: float = 1.0
+    """After every so many minutes of training the policy of the moment plays held-out episodes, sampled; 0: never. The learning is
+    the same with it or without, and its time is not counted."""
+    evaluate_updates: int | None = None
+    """The same after every so many updates, instead."""
+    held_out: int = 100
+    """How many held-out episodes."""
     data: Path | None = None
     """Folder of the published episodes; that of the checkout if not given."""
     out: Path | None = None
@@ -80,9 +100,14 @@ class Train:
         require(len(self.seeds) > 0 and len(set(self.seeds)) == len(self.seeds), "seeds", self.seeds, "one or more different numbers")
         for seed in self.seeds:
             require_integer("seeds", seed, 0, 2**32 - 1)
-        _needs_extra()
-        devices = console.devices(self.devices)
+        alone = (("kickstart", self.kickstart is not None), ("imitate", self.imitate))
+        for name, asked in alone:
+            require(self.teacher is not None or not asked, name, getattr(self, name), "only with a teacher")
+        require(not self.imitate or self.kickstart is None, "kickstart", self.kickstart, "nothing with imitate: there is no other loss")
+        needs_extra()
+        found = console.devices(self.devices)
         from jaxdiff.agents import learner, presets
+        from jaxdiff.agents.config import TeacherConfig
 
         config = presets.alchemy(
             self.preset,
@@ -97,17 +122,23 @@ class Train:
             environments=self.environments,
         )
         episodes = self._episodes()
-        shared = _sharing(config, devices, self.devices)
+        lesson = None
+        if self.teacher is not None:
+            from jaxdiff.studies import teachers
+
+            lesson = teachers.lesson(config.world, self.teacher, episodes, self.data)
+            given = TeacherConfig(lesson.digest, 1.0 if self.kickstart is None else self.kickstart, imitate=self.imitate)
+            config = dataclasses.replace(config, teacher=given)
+        asked = self._evaluation()
+        shared = learner.sharing(config, found, fewer=self.devices is None)
         folder = console.output_folder(self.out)
         screen = console.console(self.json)
         results: list[dict[str, Any]] = []
         for seed in self.seeds:
             mine = None if folder is None else folder / f"seed-{seed}"
-            run = learner.Run(seed=seed, folder=mine, devices=shared, report_seconds=_TOLD, wandb=self.wandb)
-            try:
-                done = learner.train(config, run, report=partial(_tell, seed), say=_say)
-            except learner.DivergedError as error:
-                raise InputError("learning_rate", f"too high: {error}", "a configuration that does not diverge") from error
+            run = learner.Run(seed=seed, folder=mine, devices=shared, report_seconds=_TOLD, wandb=self.wandb, lesson=lesson, **asked)
+            with divergence():
+                done = learner.train(config, run, report=partial(tell, f"seed {seed}"), say=say)
             results.append(self._result(seed, done, episodes))
         screen.print(_table(config, results))
         if folder is not None:
@@ -129,6 +160,20 @@ class Train:
         if self.rotation:
             return reference_agents.drawn(int(number), 1, True)  # the published ones have none
         return reference_agents.published(reference_agents.data_folder(self.data), int(number))[0]
+
+    def _evaluation(self) -> dict[str, Any]:
+        """What is evaluated during training, and when."""
+        from jaxdiff.studies import reference_agents, trained_agents
+
+        require(self.evaluate_minutes >= 0, "evaluate_minutes", self.evaluate_minutes, "a number of minutes, 0 for never")
+        require_integer("held_out", self.held_out, 1)
+        if self.evaluate_updates is None and self.evaluate_minutes == 0:
+            return {}
+        episodes = reference_agents.drawn(self.held_out, _HELD_OUT_SEED, self.rotation)
+        when = {"evaluate_updates": self.evaluate_updates}
+        if self.evaluate_updates is None:
+            when = {"evaluate_seconds": 60 * self.evaluate_minutes}
+        return {"evaluate": trained_agents.held_out(episodes), **when}
 
     def _result(self, seed: int, done: Trained, episodes: Episodes | None) -> dict[str, Any]:
         """Numbers of a run, and of what it does on episodes, sampled and greedy."""
@@ -157,34 +202,42 @@ class Train:
         return {**facts, "evaluated": evaluated}
 
 
-def _tell(seed: int, line: dict[str, Any]) -> None:
+def tell(whose: str, line: dict[str, Any]) -> None:
     """A line of progress on standard error."""
     trials = line.get("trial_scores") or []
     within = f" (trial 1: {trials[0]:.1f}, last: {trials[-1]:.1f})" if trials and trials[0] is not None else ""
     score = console.number(float("nan") if line["score"] is None else line["score"], 1)
+    held = line.get("held_out_score")
+    if held is not None:
+        within += f", held out {held:.1f} (trial 1: {line['held_out_first']:.1f}, last: {line['held_out_last']:.1f})"
     rate, left = f"{line['steps_per_second']:,.0f} steps/s", console.duration(line["seconds_left"])
-    _say(f"seed {seed}, {100 * line['spent']:.0f} %: score {score}{within}, {line['steps']:,} steps, {rate}, {left} left")
+    say(f"{whose}, {100 * line['spent']:.0f} %: score {score}{within}, {line['steps']:,} steps, {rate}, {left} left")
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
+    """A sentence on standard error."""
     print(f"jaxdiff: {text}", file=sys.stderr, flush=True)
 
 
-def _needs_extra() -> None:
+@contextmanager
+def divergence() -> Iterator[None]:
+    """A loss that was not a number, as one sentence."""
+    from jaxdiff.agents import learner
+
+    try:
+        yield
+    except learner.DivergedError as error:
+        raise InputError("learning_rate", f"too high: {error}", "a configuration that does not diverge") from error
+
+
+def needs_extra() -> None:
+    """Refuse to go on without the extra `agents`."""
     try:
         import flax  # noqa: F401
         import optax  # noqa: F401
         import orbax.checkpoint  # noqa: F401
     except ImportError as error:
         raise InputError("train", f"without {error.name}", "after pip install 'jaxdiff[agents]'") from error
-
-
-def _sharing(config: TrainConfig, devices: list[Any], asked: int | None) -> list[Any] | None:
-    """The devices that the environments can be shared by; fewer than there are unless a number was asked for."""
-    count = len(devices)
-    while asked is None and config.environments % (count * config.algorithm.minibatches):
-        count -= 1
-    return devices[:count] if count > 1 else None
 
 
 def _table(config: TrainConfig, results: list[dict[str, Any]]) -> object:
@@ -211,6 +264,8 @@ def _table(config: TrainConfig, results: list[dict[str, Any]]) -> object:
         rows += [[name, console.number(n.mean), console.number(n.error), *"------"] for name, n in trained_agents.REFERENCE.items()]
     world = "39 numbers, 40 actions" if not dict(config.world.options).get("typed_actions") else "22 actions by colour"
     extra = f", predicting {', '.join(config.auxiliary)}" if config.auxiliary else ""
+    if config.teacher is not None:
+        extra += ", imitating a teacher" if config.teacher.imitate else f", kickstarted with weight {config.teacher.weight:g}"
     seen = dict(config.world.options).get("see")
     extra += f", shown {seen}" if seen else ""
     return console.table(f"{config.network.core} with {config.algorithm.name} on Alchemy ({world}{extra})", columns, rows)

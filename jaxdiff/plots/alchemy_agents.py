@@ -9,6 +9,7 @@ import numpy as np
 
 from jaxdiff.core.errors import require
 from jaxdiff.plots.style import INK, LABEL, LOOKS, NOTE, SOFT, dress, heading, new_figure
+from jaxdiff.studies.reference_agents import ACTION_KINDS
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -72,10 +73,15 @@ def _exploration(ax: Axes, dataset: xr.Dataset, trials: np.ndarray) -> None:
 
 def action_kinds(ax: Axes, dataset: xr.Dataset, trial: int, legend: bool = True) -> None:
     """What the first, second, ... action of a trial did, as shares of episodes (Figure 10)."""
-    share = dataset["kinds"].values[trial]
+    kind_bars(ax, dataset["kinds"].values[trial], legend=legend)
+    dress(ax, f"actions in trial {trial + 1}", "number of the action in its trial", "share of episodes")
+
+
+def kind_bars(ax: Axes, share: np.ndarray, *, legend: bool) -> None:
+    """Shares of episodes by number of the action and kind, [A, kind], as stacked bars."""
     place = np.arange(1, len(share) + 1)
     bottom = np.zeros(len(share))
-    for k, name in enumerate(dataset["kind"].values.tolist()):
+    for k, name in enumerate(ACTION_KINDS):
         ax.bar(place, share[:, k], 0.86, bottom, color=_KINDS[k], label=name)
         bottom += share[:, k]
     if legend:
@@ -84,7 +90,7 @@ def action_kinds(ax: Axes, dataset: xr.Dataset, trial: int, legend: bool = True)
     ax.set_xlim(0.4, 15.6)  # twelve potions and three stones
     ax.set_ylim(0, 1.32)  # room for the legend
     ax.set_yticks([0, 0.25, 0.5, 0.75, 1])
-    dress(ax, f"actions in trial {trial + 1}", "number of the action in its trial", "share of episodes")
+    dress(ax, None, "number of the action in its trial", "share of episodes")
 
 
 def _regret(axes: np.ndarray, dataset: xr.Dataset, trials: np.ndarray) -> None:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from jaxdiff.studies.reference_agents import Episodes
 
 
+_NAMES = ("graph", "potion_map", "stone_map", "rotation", "stones", "potions")
+
+
 def _arrays(episodes: Episodes) -> dict[str, np.ndarray]:
     c = episodes.chemistry
     return {
@@ -30,16 +33,24 @@ def _arrays(episodes: Episodes) -> dict[str, np.ndarray]:
 def load(path: Path | None, episodes: Episodes) -> np.ndarray:
     """Actions of as many of the first episodes as are kept there, int32 [E, R, T]; none where there is no such file."""
     nothing = np.zeros((0, episodes.stones.shape[1], STEPS), np.int32)
-    if path is None:
+    found = None if path is None else read(path)
+    if found is None:
         return nothing
+    kept, actions = found
+    count = min(len(actions), len(episodes.numbers))
+    same = all(np.array_equal(kept[name][:count], array[:count]) for name, array in _arrays(episodes).items())
+    return actions[:count] if same and count else nothing
+
+
+def read(path: Path) -> tuple[dict[str, np.ndarray], np.ndarray] | None:
+    """What a file keeps: arrays of its episodes by name, and actions int32 [E, R, T]; None where it is no such file."""
     try:
         with np.load(path) as file:
             kept = {name: file[name] for name in file.files}
-    except (OSError, ValueError, EOFError, BadZipFile):
-        return nothing
-    count = min(len(kept.get("actions", nothing)), len(episodes.numbers))
-    same = all(name in kept and np.array_equal(kept[name][:count], array[:count]) for name, array in _arrays(episodes).items())
-    return kept["actions"][:count].astype(np.int32) if same and count else nothing
+    except (OSError, ValueError, EOFError, TypeError, AttributeError, BadZipFile):
+        return None
+    actions = kept.pop("actions", None)
+    return None if actions is None or set(kept) != set(_NAMES) else (kept, actions.astype(np.int32))
 
 
 def save(path: Path | None, episodes: Episodes, actions: np.ndarray) -> None:

@@ -16,8 +16,11 @@ from jaxdiff.studies import reference_agents as study
 from jaxdiff.studies.reference_agents import Episodes, Number
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import xarray as xr
 
+    from jaxdiff.agents.config import TrainConfig
     from jaxdiff.agents.policy import Play, Policy
     from jaxdiff.alchemy.logs import Log
 
@@ -88,3 +91,23 @@ def evaluate(
     require(bool((scores == play.scores).all()), "log", "of other scores than the world gave", "one that the world agrees with")
     tried, done = play.actions > 0, (log.potion != logs.PADDING).sum()
     return Evaluated(dataset, log, float((tried.sum() - done) / play.actions.size), float(play.entropy.mean()))
+
+
+def held_out(episodes: Episodes, seed: int = 0) -> Callable[[TrainConfig, Any], dict[str, float]]:
+    """What a policy is asked now and then while it learns: its scores on episodes that are not learned from, sampled.
+
+    Args:
+        episodes: always the same, so that answers can be compared.
+        seed: of the actions that are drawn, the same every time as well.
+
+    Returns:
+        a function of configuration and parameters: mean episode score, its standard error, and mean scores of the first and last trial.
+    """
+    from jaxdiff.agents.policy import Policy
+
+    def evaluate(config: TrainConfig, parameters: Any) -> dict[str, float]:
+        scores = Policy(config, parameters).play(episodes.chemistry, episodes.stones, episodes.potions, seed=seed).scores
+        whole = _number(scores.sum(1))
+        return {"score": whole.mean, "error": whole.error, "first": float(scores[:, 0].mean()), "last": float(scores[:, -1].mean())}
+
+    return evaluate

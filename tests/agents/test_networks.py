@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import jaxdiff
-from jaxdiff.agents import inputs, table
+from jaxdiff.agents import inputs, table, update
+from jaxdiff.agents.config import TrainConfig, WorldConfig, from_json, to_json
 from jaxdiff.agents.networks import gru
 from jaxdiff.agents.networks.agent import CORES, NetworkConfig, build
 from jaxdiff.alchemy.world import Alchemy
@@ -308,3 +309,17 @@ def test_refusals():
 
     with pytest.raises(InputError, match="Pictures"):
         build(NetworkConfig("gru"), Pictures(), None)
+
+
+@pytest.mark.slow
+def test_one_seat_among_several_agents():
+    """All of them at once are refused in one sentence; one of them can be trained."""
+    world = WorldConfig.of("Lambda-v0", agents=3)
+    with pytest.raises(InputError, match=r"rewards of shape \(3,\) a step; allowed: one reward a step; core.seat.OneSeat takes one"):
+        build(NetworkConfig("gru"), *world.make())
+    config = TrainConfig(WorldConfig.of("Lambda-v0", agents=3, seat=True), NetworkConfig("gru", **SMALL), environments=4, steps=5)
+    program = update.Program(from_json(to_json(config)))
+    state = jax.eval_shape(lambda key: update.start(program, key), jax.random.key(0))
+    after, numbers = jax.eval_shape(lambda state: update.update(program, state, jnp.float32(0)), state)
+    assert jax.tree.map(lambda x: (x.shape, x.dtype), after) == jax.tree.map(lambda x: (x.shape, x.dtype), state)
+    assert numbers["loss"].shape == ()

@@ -14,6 +14,7 @@ import numpy as np
 
 from jaxdiff.agents.inputs import Inputs
 from jaxdiff.agents.networks.initial import UNIFORM
+from jaxdiff.core.episodes import check_reward
 from jaxdiff.core.errors import require
 from jaxdiff.core.spaces import Box, Discrete, MultiDiscrete, Space
 
@@ -86,4 +87,6 @@ def check_world(env: Any, params: Any) -> tuple[Space, tuple[int, ...]]:
     require(flat, "world", f"{env.name} with observations {space}", "one whose observation is a vector of reals, or integers")
     if not isinstance(space, Box):
         sizes_of(space, "observation")
-    return space, sizes_of(env.action_space(params), "action")
+    actions = sizes_of(env.action_space(params), "action")
+    check_reward(env, params)
+    return space, actions

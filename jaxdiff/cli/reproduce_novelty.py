@@ -192,10 +192,14 @@ def _write(folder: Path, one: Domain, dataset: xr.Dataset, found: list[NoveltyRo
     }
     if one.every is not None:
         levels = one.levels(settings.levels, settings.seed).some(slice(0, 1))
-        hardest = max(zip(one.novelties, found, strict=False), key=lambda pair: pair[1].summary.d.value if pair[1].summary.d else -2)[0]
-        before, changed = (one.everything(world) for world in (levels, after(levels, hardest)))
         count = round(one.every.shape[0] ** (1 / one.steps))
-        figures[f"{one.name}_tree"] = plots.tree(
-            before, changed, 0, count, f"{one.name}: one level and {hardest.name}", ("before", hardest.name)
+        by_distance = sorted(
+            zip(found, one.novelties, strict=False), key=lambda pair: -(pair[0].summary.d.value if pair[0].summary.d else -2)
         )
+        for _, hardest in by_distance:
+            changed = one.everything(after(levels, hardest))
+            if (changed.length > 0).any():  # an empty tree shows nothing
+                title = f"{one.name}: one level and {hardest.name}"
+                figures[f"{one.name}_tree"] = plots.tree(one.everything(levels), changed, 0, count, title, ("before", hardest.name))
+                break
     return [labelled.save(dataset, folder / one.name, protocol.KIND), *console.save_figures(folder, figures)]

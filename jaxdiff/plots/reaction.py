@@ -39,7 +39,9 @@ def against_loss(rows: Sequence[NoveltyRow], judged: Verdict, title: str, null: 
     for place, (ax, agent) in enumerate(zip(axes, AGENTS, strict=True)):
         rho = judged.associations["D", agent].spearman.value
         rival = judged.associations["random pass rate", agent].spearman.value
-        said = "loses the same everywhere" if np.isnan(rho) else f"rank correlation {rho:.2f} (random pass rate: {rival:.2f})"
+        said = (
+            "loses the same everywhere" if np.isnan(rho) else f"rank correlation {rho:.2f}\n(change of the random pass rate: {rival:.2f})"
+        )
         dress(
             ax,
             f"{agent}: {said}",

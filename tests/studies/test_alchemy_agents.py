@@ -119,6 +119,7 @@ def test_figures_show_every_seed(whole):
     assert len(plots.figure_5(whole, {"ideal observer": {"potions in trial 1": 8.5}}).axes) == 4
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_command(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(training_runs, "run", lambda config, seed, episodes, **_: outcome(seed, 150.0 + len(config.auxiliary)))

@@ -11,6 +11,7 @@ from jaxdiff.studies.knobs import Knobs
 CHAIN = study.Case("chain", "chain", Knobs(size=3, horizon=20), np.float32(0), 20, 1.0)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.host
 @pytest.mark.parametrize("learner", study.LEARNERS)

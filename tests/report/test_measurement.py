@@ -190,6 +190,7 @@ def test_tables_of_small_worlds():
     assert isinstance(tables.tabulate(env, params, 500), str)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.host
 def test_several_populations_each_with_intervals(tmp_path):
@@ -204,6 +205,7 @@ def test_several_populations_each_with_intervals(tmp_path):
     assert f"<small>{interval(mean)}</small>" in page.text(found)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.host
 def test_larger_networks():
@@ -216,6 +218,7 @@ def test_larger_networks():
         assert set(each) <= {*range(1, 17), 32}
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.host
 def test_devices_share_the_work_and_change_nothing():

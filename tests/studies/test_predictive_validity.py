@@ -17,7 +17,7 @@ CHAIN = study.Case("chain", "chain", Knobs(size=3, horizon=20), np.float32(0), 2
 @pytest.mark.parametrize("learner", study.LEARNERS)
 def test_a_short_chain_is_learned(learner):
     got = study.Training(*study.learn(CHAIN, learner, jax.random.key(0), seeds=3, steps=4096), 3, 4096)
-    assert set(np.unique(got.returns)) == {0.0, 1.0}
+    assert set(np.unique(got.returns)) <= {0.0, 1.0}
     assert got.places[:, 0].max() <= 4096
     assert set(got.places[:, 1]) == {0, 1, 2}
     assert got.reached >= 0.95

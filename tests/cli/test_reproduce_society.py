@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from jaxdiff.cli import main, reproduce_society
-from jaxdiff.studies import society
 from jaxdiff.studies.society import Settings
 from jaxdiff.sweep import pieces
 
@@ -12,9 +11,8 @@ from jaxdiff.sweep import pieces
 @pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.usefixtures("quick_compilation")
-def test_tables_rows_and_figures(tmp_path, capsys, monkeypatch):
-    """The whole command on tiny sessions; one scenario for the other readings, which compile again."""
-    monkeypatch.setattr(society, "OTHER", ("isolated_q_learning",))
+def test_tables_rows_and_figures(tmp_path, capsys):
+    """The whole command on tiny sessions."""
     settings = Settings(sessions=8, steps=200, long=300, tune_sessions=2, other_sessions=8)
     assert reproduce_society.run(settings, tmp_path, True) == 0
     captured = capsys.readouterr()

@@ -44,7 +44,7 @@ def read(name: str, data: Path | None = None) -> tuple[Episodes, Log]:
             allowed = "a log of jaxdiff evaluate (log.npz), its play.npz, or FILE.npz:AGENT with a log of the published episodes"
             raise InputError("teacher", error.value, allowed) from error
         if found is None:
-            require(":" in name, "teacher", f"{name}, without the episodes that it belongs to", "a log that jaxdiff evaluate wrote")
+            require(":" in name, "teacher", f"without the episodes that it belongs to: {name}", "a log that jaxdiff evaluate wrote")
             found = reference_agents.published(reference_agents.data_folder(data), len(log.stone))[0]
         episodes = found
     done = reference_agents.outcomes(episodes, log)

@@ -20,7 +20,7 @@ ALGORITHMS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("name", ["ppo", *(pytest.param(name, marks=pytest.mark.long) for name in ("vmpo", "impala"))])
 def test_a_bandit_is_solved(name):
     config = TrainConfig(
         world=WorldConfig("TestBandit-v0"),

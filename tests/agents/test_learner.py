@@ -107,6 +107,7 @@ def test_resumption_after_sigkill(whole, tmp_path):
     same(learner.train(SMALL, learner.Run(seed=3, folder=tmp_path)).state, wanted.state)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_one_trace_per_configuration(monkeypatch):
     """Equal configurations made twice share everything that is jitted by value."""

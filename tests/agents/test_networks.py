@@ -165,6 +165,7 @@ def test_transformer_forgets_what_lies_further_back_than_its_memory():
 # The table.
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("typed", [False, True])
 def test_the_table_is_read_as_it_lies(typed):

@@ -171,6 +171,7 @@ class TestExplorer:
 
 
 class TestPublished:
+    @pytest.mark.long
     @pytest.mark.parametrize("numbers", [CHEAP, pytest.param(DOZEN, marks=pytest.mark.slow)])
     def test_expected_trial_values_are_the_stored_ones(self, numbers):
         d = load("ideal_observer_values")

@@ -133,6 +133,7 @@ class TestPlay:
         assert run("evaluate", "alchemy", *arguments) == 2
         assert words in capsys.readouterr().err
 
+    @pytest.mark.long
     @pytest.mark.slow
     def test_advice_and_regret(self, capsys, monkeypatch):
         typed(monkeypatch, "advice", "1 c", "2 c", "3 c")

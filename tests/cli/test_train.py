@@ -50,6 +50,7 @@ def test_train_and_evaluate(folder, capsys):
     assert evaluated["numbers"]["episode score"] == result["runs"][0]["sampled"]["episode score"]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_study_reads_what_has_finished(folder, monkeypatch):
     """One condition, two seeds; then a third seed, for which alone anything is trained."""
@@ -70,6 +71,7 @@ def test_a_study_reads_what_has_finished(folder, monkeypatch):
         alchemy_agents.run(dataclasses.replace(settings, steps=3200), given, folder=folder / "study")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_where_a_trained_agent_loses(folder, capsys):
     pytest.importorskip("numba", reason="exact planning needs the extra `planner`")

@@ -145,6 +145,7 @@ def test_one_part_of_the_levels_is_played_as_all_are(domain, levels):
     np.testing.assert_array_equal(whole.length[1:3], part.length)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_exact_distances_end_where_they_end(monkeypatch):
     """In a world whose parameters cannot be empty; within a chunk, and before the last one."""

@@ -44,6 +44,7 @@ def computed(process):
     return int(out.split()[-1])
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_two_devices_make_the_same_store(undisturbed, tmp_path):
     computed(start(tmp_path / "b.zarr", devices=2))

@@ -8,7 +8,7 @@ from jaxdiff.core.errors import InputError
 from jaxdiff.studies import predictive_validity as study
 from jaxdiff.studies.knobs import Knobs
 
-CHAIN = study.Case("chain", "chain", Knobs(size=3, horizon=20), np.float32(0), 20, 1.0)
+CHAIN = study.Case("chain", "chain", Knobs(size=6, horizon=40), np.float32(0), 40, 1.0)
 
 
 @pytest.mark.long
@@ -16,15 +16,15 @@ CHAIN = study.Case("chain", "chain", Knobs(size=3, horizon=20), np.float32(0), 2
 @pytest.mark.host
 @pytest.mark.parametrize("learner", study.LEARNERS)
 def test_a_short_chain_is_learned(learner):
-    got = study.Training(*study.learn(CHAIN, learner, jax.random.key(0), seeds=3, steps=4096), 3, 4096)
+    got = study.Training(*study.learn(CHAIN, learner, jax.random.key(0), seeds=3, steps=8192), 3, 8192)
     assert set(np.unique(got.returns)) <= {0.0, 1.0}
-    assert got.places[:, 0].max() <= 4096
+    assert got.places[:, 0].max() <= 8192
     assert set(got.places[:, 1]) == {0, 1, 2}
     assert got.reached >= 0.95
     spent, censored = study.sample_complexity(got, 0.9)
     assert not censored.any()
     assert (spent > 0).all()
-    first, last = (got.places[:, 0] <= 512), (got.places[:, 0] > 3584)
+    first, last = (got.places[:, 0] <= 64), (got.places[:, 0] > 8192 - 64)
     assert last.sum() > 1.3 * first.sum(), "later episodes are shorter"
 
 

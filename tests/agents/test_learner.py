@@ -225,6 +225,7 @@ print("fine")
 """
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_two_devices_share_the_environments():
     root = str(Path(__file__).parents[2])

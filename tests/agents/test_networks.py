@@ -66,6 +66,7 @@ def cores(seen):
     return out
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("core", CORES)
 def test_unroll_is_step_by_step(core, seen, cores):
@@ -84,6 +85,7 @@ def test_unroll_is_step_by_step(core, seen, cores):
     jax.tree.map(lambda a, b, c: np.testing.assert_allclose(jnp.concatenate([a, b]), c, rtol=2e-4, atol=2e-5), first, second, whole)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("core", CORES)
 def test_nothing_of_an_episode_reaches_the_next(core, seen, other_play, cores):
@@ -110,6 +112,7 @@ def test_every_parameter_has_a_gradient(core, seen):
         assert jnp.abs(gradient).max() > 0, jax.tree_util.keystr(path)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_hand_written_gradient():
     keys = jax.random.split(jax.random.key(0), 5)
@@ -137,6 +140,7 @@ def test_the_hand_written_gradient():
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5), found, wanted)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_transformer_starts_near_the_identity(seen):
     """At the start gates let little through: the stream is close to the embedded input."""
@@ -149,6 +153,7 @@ def test_transformer_starts_near_the_identity(seen):
     assert jnp.linalg.norm(out - embedded) < 0.5 * jnp.linalg.norm(embedded)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_transformer_forgets_what_lies_further_back_than_its_memory():
     network = build(NetworkConfig("gtrxl", **{**SMALL, "layers": 1}), ENV, ENV.default_params)
@@ -231,6 +236,7 @@ def test_both_interfaces_are_one_policy():
         np.testing.assert_allclose(summed, b[row], atol=1e-6)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_slots_hear_of_uses_only_and_never_of_a_hidden_outcome(seen):
     network, parameters = ready("slots", seen)

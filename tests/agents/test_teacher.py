@@ -66,6 +66,7 @@ def test_the_divergence_from_a_sure_teacher():
     assert found.dtype == jnp.float32
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_pull_falls_linearly_and_ends(cashing):
     config = dataclasses.replace(FLAT, teacher=TeacherConfig(cashing.digest, weight=2.0, until=0.5))
@@ -116,6 +117,7 @@ def imitation(waiting, tmp_path_factory):
     return config, run, learner.train(config, run), calls
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_imitation_learns_without_reward(imitation):
     _, _, done, _ = imitation
@@ -124,6 +126,7 @@ def test_imitation_learns_without_reward(imitation):
     assert "policy_loss" not in done.lines[0]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_evaluation_is_told_and_changes_nothing(imitation, tmp_path):
     config, run, done, calls = imitation

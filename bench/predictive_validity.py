@@ -70,6 +70,7 @@ def main(options: argparse.Namespace) -> None:
             steps, never = study.sample_complexity(training, goal)
             spent[name].append(steps)
             censored[name].append(never)
+        jax.clear_caches()  # every program compiled holds on to pages, and a process may not have more than 65,530 areas of them
         print(f"{number + 1} of {len(worlds)}: {case.name}, {time.process_time() - begin:.0f} CPU seconds", flush=True)
     times = {name: validity.medians(spent[name], censored[name]) for name in study.LEARNERS}
     knobs = {knob: [n for n in names if n in found] for knob, names in knobs.items()}

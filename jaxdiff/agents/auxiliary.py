@@ -8,7 +8,6 @@ Axes: leading axes [...] are free; H hidden units.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 import flax.linen as nn
@@ -17,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from jaxdiff.agents.networks.initial import UNIFORM
+from jaxdiff.agents.networks.dense import Dense
 from jaxdiff.alchemy import chemistry as chem
 from jaxdiff.alchemy import graphs, layout
 from jaxdiff.alchemy.graphs import table
@@ -93,10 +92,9 @@ def labels(names: tuple[str, ...], state: State) -> dict[str, jax.Array]:
 
 
 def _mlp(x: jax.Array, sizes: tuple[int, ...], name: str) -> jax.Array:
-    dense = partial(nn.Dense, param_dtype=jnp.float32, kernel_init=UNIFORM)
     for i, size in enumerate(sizes[:-1]):
-        x = jax.nn.relu(dense(size, name=f"{name}_{i}")(x))
-    return dense(sizes[-1], name=f"{name}_out")(x)
+        x = jax.nn.relu(Dense(size, name=f"{name}_{i}")(x))
+    return Dense(sizes[-1], name=f"{name}_out")(x)
 
 
 class Heads(nn.Module):

@@ -58,7 +58,7 @@ class MeasureAny:
 
     def run(self) -> int:
         """Do it; returns the exit code."""
-        found = measured(self.world, self, self.out)
+        found = measured(self.world, self, self.out, self.solved)
         written = _write(found, self.out)
         screen = console.console(self.json)
         screen.print(found.table(), soft_wrap=True)
@@ -96,6 +96,10 @@ class Compare:
     """Of the bootstrap."""
     seed: int = 0
     """Seed of everything random."""
+    devices: int | None = None
+    """Devices that share the work, as in `jaxdiff measure`."""
+    chunk: int = 2048
+    """Policies that are played at once."""
     out: Path | None = None
     """Folder for a page and data of each world; only the order is printed if not given."""
     json: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
@@ -121,14 +125,12 @@ class Compare:
         return 0
 
 
-def measured(world: str, settings: Any, out: Path | None) -> Measurement:
+def measured(world: str, settings: MeasureAny | Compare, out: Path | None, solved: float | None = None) -> Measurement:
     """Measure a world by the settings of a command."""
     from jaxdiff.report.measurement import measure
-    from jaxdiff.studies.returns import CHUNK
 
     require_integer("seed", settings.seed, 0, 2**32 - 1)
-    asked = getattr(settings, "devices", None)
-    shared = None if asked is None else console.devices(asked)
+    shared = None if settings.devices is None else console.devices(settings.devices)
     folder = console.output_folder(out)
     with console.progress() as report:
         return measure(
@@ -138,13 +140,13 @@ def measured(world: str, settings: Any, out: Path | None) -> Measurement:
             episodes=settings.episodes,
             policies=settings.policies,
             steps=settings.steps,
-            solved=getattr(settings, "solved", None),
+            solved=solved,
             resamples=settings.resamples,
             name=world,
             folder=None if folder is None else folder / "runs",
             progress=report,
             devices=shared,
-            chunk=getattr(settings, "chunk", CHUNK),
+            chunk=settings.chunk,
         )
 
 

@@ -1,5 +1,6 @@
 """Every core: step by step is the same as all at once; the transformer's properties; what the slot core sees and does."""
 
+import flax.linen as nn
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,8 +9,10 @@ import pytest
 import jaxdiff
 from jaxdiff.agents import inputs, table, update
 from jaxdiff.agents.config import TrainConfig, WorldConfig, from_json, to_json
-from jaxdiff.agents.networks import gru
+from jaxdiff.agents.networks import gru, slots
 from jaxdiff.agents.networks.agent import CORES, NetworkConfig, build
+from jaxdiff.agents.networks.dense import Dense
+from jaxdiff.agents.networks.initial import UNIFORM
 from jaxdiff.alchemy.world import Alchemy
 from jaxdiff.core.autoreset import reset_batch, step_batch
 from jaxdiff.core.environment import Environment
@@ -114,14 +117,23 @@ def test_every_parameter_has_a_gradient(core, seen):
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_the_hand_written_gradient():
-    keys = jax.random.split(jax.random.key(0), 5)
-    x, hidden = jax.random.normal(keys[0], (6, 4, 15), jnp.float32), jax.random.normal(keys[1], (4, 5), jnp.float32)
+@pytest.mark.parametrize("shared", [False, True])
+def test_the_hand_written_gradient(shared):
+    """Of the recurrent unit, also where rows of one kind are given the same: B = S = 2, V = 3."""
+    keys = jax.random.split(jax.random.key(0), 6)
+    x, hidden = (
+        jax.random.normal(keys[0], (6, 2, 3, 15) if shared else (6, 4, 15), jnp.float32),
+        jax.random.normal(keys[1], (4, 5), jnp.float32),
+    )
+    kinds = jax.random.randint(keys[5], (6, 2, 2), 0, 3, jnp.int32) if shared else None
     weight, bias = jax.random.normal(keys[2], (5, 15), jnp.float32), jax.random.normal(keys[3], (5,), jnp.float32)
     first, moves = jnp.arange(24).reshape(6, 4) % 7 == 3, jnp.arange(24).reshape(6, 4) % 5 != 2
     mix = jax.random.normal(keys[4], (6, 4, 5), jnp.float32)
 
     def plain(x, hidden, weight, bias):
+        if kinds is not None:
+            x = jnp.take_along_axis(x, kinds[..., None], axis=2).reshape(6, 4, 15)
+
         def step(h, now):
             x, first, move = now
             h = jnp.where(first[:, None], 0, h)
@@ -132,12 +144,55 @@ def test_the_hand_written_gradient():
         return (states * mix).sum() + jnp.square(last).sum()
 
     def ours(x, hidden, weight, bias):
-        last, states = gru.unroll(x, first, moves, hidden, weight, bias)
+        last, states = gru.unroll(x, kinds, first, moves, hidden, weight, bias)
         return (states * mix).sum() + jnp.square(last).sum()
 
-    wanted = jax.value_and_grad(plain, argnums=range(4))(x, hidden, weight, bias)
-    found = jax.value_and_grad(ours, argnums=range(4))(x, hidden, weight, bias)
+    same_gradients(plain, ours, x, hidden, weight, bias)
+
+
+def same_gradients(plain, ours, *arguments):
+    """Values and gradients of two functions agree."""
+    wanted, found = (jax.value_and_grad(f, argnums=range(len(arguments)))(*arguments) for f in (plain, ours))
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5), found, wanted)
+
+
+@pytest.mark.slow
+def test_the_hand_written_gradient_of_pairs():
+    keys = jax.random.split(jax.random.key(1), 5)
+    stones, colours = (jax.random.normal(k, (4, n, 5), jnp.float32) for k, n in zip(keys, (3, 6), strict=False))
+    weight, mix = jax.random.normal(keys[2], (5,), jnp.float32), jax.random.normal(keys[3], (4, 3, 6), jnp.float32)
+    again = jax.random.normal(keys[4], (4, 3, 5), jnp.float32)
+
+    def plain(stones, colours, weight):
+        pairs = jax.nn.relu(stones[:, :, None] + colours[:, None])
+        return ((pairs @ weight) * mix).sum() + (pairs.mean(2) * again).sum()
+
+    def ours(*given):
+        rated, means = slots.rated_pairs(*given)
+        return (rated * mix).sum() + (means * again).sum()
+
+    same_gradients(plain, ours, stones, colours, weight)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("units", [1, 9])
+def test_the_dense_layer_is_that_of_flax(units):
+    x, layer = jax.random.normal(jax.random.key(2), (3, 4, 5), jnp.float32), Dense(units)
+    rival = nn.Dense(units, kernel_init=UNIFORM)
+    parameters = layer.init(jax.random.key(3), x)
+    jax.tree.map(np.testing.assert_array_equal, parameters, rival.init(jax.random.key(3), x))
+    same_gradients(*(lambda p, x, m=m: jnp.square(m.apply(p, x) - 1).sum() for m in (rival, layer)), parameters, x)
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_slots_are_scored_in_blocks_as_at_once(seen):
+    network, parameters = ready("slots", seen)
+    longer = jax.tree.map(lambda x: jnp.resize(x, (2 * slots.BLOCK, *x.shape[1:])), seen)
+    hidden = jax.random.normal(jax.random.key(4), (2 * slots.BLOCK, B, 6, network.core.units), jnp.float32)
+    bound = network.bind(parameters)
+    blocks, whole = bound.heads.blocks(hidden, longer), bound.heads(hidden, longer)
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5), blocks, whole)
 
 
 @pytest.mark.long
@@ -240,7 +295,7 @@ def test_both_interfaces_are_one_policy():
 @pytest.mark.slow
 def test_slots_hear_of_uses_only_and_never_of_a_hidden_outcome(seen):
     network, parameters = ready("slots", seen)
-    told, used = network.bind(parameters).encoder(seen)
+    told, _, used = network.bind(parameters).encoder(seen)
     assert not used[seen.is_first].any()
     assert not used[seen.clock % ENV.steps == 0].any()
     assert used.any()

@@ -84,7 +84,7 @@ class Network(nn.Module):
     def unroll(self, memory: Any, inputs: Inputs) -> tuple[Any, Output]:
         """T steps of B environments: inputs [T, B] -> memory, output [T, B]."""
         memory, hidden = self.core.unroll(memory, self.encoder(inputs), inputs.is_first)
-        return memory, self._heads(hidden, inputs)
+        return memory, self.heads.blocks(hidden, inputs) if isinstance(self.heads, PairScorer) else self._heads(hidden, inputs)
 
     def _heads(self, hidden: jax.Array, inputs: Inputs) -> Output:
         if isinstance(self.heads, PairScorer):

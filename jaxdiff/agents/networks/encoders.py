@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxdiff.agents.inputs import Inputs
-from jaxdiff.agents.networks.initial import UNIFORM
+from jaxdiff.agents.networks.dense import Dense
 from jaxdiff.core.episodes import check_reward
 from jaxdiff.core.errors import require
 from jaxdiff.core.spaces import Box, Discrete, MultiDiscrete, Space
@@ -71,9 +71,7 @@ class FlatEncoder(nn.Module):
         for length in (self.episode, self.trial):
             if length:
                 parts.append((inputs.clock % np.int32(length)).astype(jnp.float32)[..., None] * np.float32(1 / length))
-        return jax.nn.relu(
-            nn.Dense(self.units, kernel_init=UNIFORM, param_dtype=jnp.float32, name="encode")(jnp.concatenate(parts, axis=-1))
-        )
+        return jax.nn.relu(Dense(self.units, name="encode")(jnp.concatenate(parts, axis=-1)))
 
 
 def check_world(env: Any, params: Any) -> tuple[Space, tuple[int, ...]]:

@@ -14,7 +14,7 @@ import flax.linen as nn
 import jax
 import jax.numpy as jnp
 
-from jaxdiff.agents.networks.initial import UNIFORM
+from jaxdiff.agents.networks.dense import Dense, total, weight_gradient
 
 Saved = tuple[jax.Array, ...]
 
@@ -41,14 +41,44 @@ def cell(x: jax.Array, hidden: jax.Array, weight: jax.Array, bias: jax.Array) ->
     return n + z * (hidden - n), (r, z, n, candidate)
 
 
+def spread(x: jax.Array, kinds: jax.Array | None) -> jax.Array:
+    """Inputs of every row: x [B, V, W] and kinds int [B, S] below V -> [B S, W]; without kinds x is that already."""
+    if kinds is None:
+        return x
+    out = x[:, 0, None, :]
+    for kind in range(1, x.shape[1]):
+        out = jnp.where((kinds == kind)[..., None], x[:, kind, None, :], out)
+    return jnp.broadcast_to(out, (*kinds.shape, x.shape[-1])).reshape(-1, x.shape[-1])
+
+
+def _gathered(rows: jax.Array, kinds: jax.Array | None, count: int) -> jax.Array:
+    """The transpose of `spread`: sums over the rows of every kind."""
+    if kinds is None:
+        return rows
+    rows = rows.reshape(*kinds.shape, -1)
+    of_kind = []
+    for kind in range(count):
+        # Written out, the sum is one pass over rows; as a reduction it is three times as slow.
+        parts = [jnp.where((kinds[:, i] == kind)[:, None], rows[:, i], 0) for i in range(kinds.shape[1])]
+        of_kind.append(sum(parts[1:], parts[0]))
+    return jnp.stack(of_kind, axis=1)
+
+
 @jax.custom_vjp
 def unroll(
-    x: jax.Array, is_first: jax.Array, moves: jax.Array, hidden: jax.Array, weight: jax.Array, bias: jax.Array
+    x: jax.Array,
+    kinds: jax.Array | None,
+    is_first: jax.Array,
+    moves: jax.Array,
+    hidden: jax.Array,
+    weight: jax.Array,
+    bias: jax.Array,
 ) -> tuple[jax.Array, jax.Array]:
     """T steps.
 
     Args:
-        x: [T, R, 3 H], see `cell`.
+        x: [T, R, 3 H], see `cell`; with kinds [T, B, V, 3 H]: what all rows of one kind are given, R = B S.
+        kinds: which of the V a row gets, int32 [T, B, S], or None.
         is_first: where the hidden state is emptied before the step, bool [T, R].
         moves: where it changes at all, bool [T, R].
         hidden: [R, H].
@@ -58,30 +88,36 @@ def unroll(
     Returns:
         last hidden [R, H], hidden after every step [T, R, H].
     """
-    return _forward(x, is_first, moves, hidden, weight, bias)[0]
+    return _forward(x, kinds, is_first, moves, hidden, weight, bias)[0]
 
 
 def _forward(
-    x: jax.Array, is_first: jax.Array, moves: jax.Array, hidden: jax.Array, weight: jax.Array, bias: jax.Array
+    x: jax.Array,
+    kinds: jax.Array | None,
+    is_first: jax.Array,
+    moves: jax.Array,
+    hidden: jax.Array,
+    weight: jax.Array,
+    bias: jax.Array,
 ) -> tuple[tuple[jax.Array, jax.Array], Any]:
-    def step(hidden: jax.Array, now: tuple[jax.Array, ...]) -> tuple[jax.Array, Any]:
-        x, first, move = now
+    def step(hidden: jax.Array, now: tuple[Any, ...]) -> tuple[jax.Array, Any]:
+        x, kinds, first, move = now
         hidden = jnp.where(first[:, None], 0, hidden)
-        after, kept = cell(x, hidden, weight, bias)
+        after, kept = cell(spread(x, kinds), hidden, weight, bias)
         after = jnp.where(move[:, None], after, hidden)
         return after, (after, hidden, *kept)
 
-    last, (states, *kept) = jax.lax.scan(step, hidden, (x, is_first, moves))
-    return (last, states), (kept, is_first, moves, weight)
+    last, (states, *kept) = jax.lax.scan(step, hidden, (x, kinds, is_first, moves))
+    return (last, states), (kept, kinds, is_first, moves, weight, x.shape[-2])
 
 
 def _backward(residuals: Any, gradients: tuple[jax.Array, jax.Array]) -> tuple[Any, ...]:
-    (before, r, z, n, candidate), is_first, moves, weight = residuals
+    (before, r, z, n, candidate), kinds, is_first, moves, weight, count = residuals
     last, states = gradients
     back = weight.T
 
-    def step(later: jax.Array, now: tuple[jax.Array, ...]) -> tuple[jax.Array, jax.Array]:
-        state, before, r, z, n, candidate, first, move = now
+    def step(later: jax.Array, now: tuple[Any, ...]) -> tuple[jax.Array, tuple[jax.Array, jax.Array]]:
+        state, before, r, z, n, candidate, kinds, first, move = now
         whole = later + state
         d = jnp.where(move[:, None], whole, 0)
         d_n = d * (1 - z) * (1 - n * n)
@@ -89,14 +125,11 @@ def _backward(residuals: Any, gradients: tuple[jax.Array, jax.Array]) -> tuple[A
         d_r = d_n * candidate * r * (1 - r)
         gates = jnp.concatenate([d_r, d_z, d_n * r], axis=-1)  # with respect to the recurrent products
         earlier = jnp.where(first[:, None], 0, jnp.where(move[:, None], d * z + gates @ back, whole))
-        return earlier, jnp.concatenate([gates, d_n], axis=-1)
+        return earlier, (gates, jnp.concatenate([_gathered(d, kinds, count) for d in (d_r, d_z, d_n)], axis=-1))
 
-    earliest, gates = jax.lax.scan(step, last, (states, before, r, z, n, candidate, is_first, moves), reverse=True)
-    units = before.shape[-1]
-    recurrent = gates[..., : 3 * units]
-    d_x = jnp.concatenate([gates[..., : 2 * units], gates[..., 3 * units :]], axis=-1)
-    d_weight = before.reshape(-1, units).T @ recurrent.reshape(-1, 3 * units)
-    return d_x, None, None, earliest, d_weight, recurrent[..., 2 * units :].sum((0, 1))
+    earliest, (gates, d_x) = jax.lax.scan(step, last, (states, before, r, z, n, candidate, kinds, is_first, moves), reverse=True)
+    d_bias = total(gates)[2 * before.shape[-1] :]
+    return d_x, None, None, None, earliest, weight_gradient(before, gates), d_bias
 
 
 unroll.defvjp(_forward, _backward)
@@ -113,7 +146,7 @@ class GRU(nn.Module):
 
     def setup(self) -> None:
         """Weights: inputs [I, 3 H], recurrent [H, 3 H] (three orthogonal blocks), biases."""
-        self.project = nn.Dense(3 * self.units, kernel_init=UNIFORM, param_dtype=jnp.float32, name="project")
+        self.project = Dense(3 * self.units, name="project")
         self.weight = self.param("weight", orthogonal_blocks, (self.units, 3 * self.units))
         self.bias = self.param("bias", nn.initializers.zeros, (self.units,), jnp.float32)
 
@@ -122,15 +155,20 @@ class GRU(nn.Module):
         """Memory at the start of episodes, float32 [R, H]."""
         return jnp.zeros((rows, self.units), jnp.float32)
 
-    def step(self, memory: jax.Array, x: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """One step: memory [R, H], x [R, I] -> memory, output [R, H]."""
-        after, _ = cell(self.project(x), memory, self.weight, self.bias)
+    def step(self, memory: jax.Array, x: jax.Array, kinds: jax.Array | None = None) -> tuple[jax.Array, jax.Array]:
+        """One step: memory [R, H], x [R, I] (with kinds [B, V, I], see `unroll`) -> memory, output [R, H]."""
+        after, _ = cell(spread(self.project(x), kinds), memory, self.weight, self.bias)
         return after, after
 
-    def unroll(self, memory: jax.Array, xs: jax.Array, is_first: jax.Array, moves: jax.Array | None = None) -> tuple[jax.Array, jax.Array]:
-        """T steps: memory [R, H], xs [T, R, I], is_first bool [T, R] -> memory, outputs [T, R, H]; `moves`: where memory changes."""
+    def unroll(
+        self, memory: jax.Array, xs: jax.Array, is_first: jax.Array, moves: jax.Array | None = None, kinds: jax.Array | None = None
+    ) -> tuple[jax.Array, jax.Array]:
+        """T steps: memory [R, H], xs [T, R, I] (with kinds [T, B, V, I]), is_first bool [T, R] -> memory, outputs [T, R, H].
+
+        `moves`: where memory changes, bool [T, R]; everywhere when None.
+        """
         moves = jnp.ones_like(is_first) if moves is None else moves
-        return unroll(self.project(xs), is_first, moves, memory, self.weight, self.bias)
+        return unroll(self.project(xs), kinds, is_first, moves, memory, self.weight, self.bias)
 
 
 def orthogonal_blocks(key: jax.Array, shape: tuple[int, int]) -> jax.Array:

@@ -7,18 +7,15 @@ Axes: T steps, B environments, L layers, M memory, D units, N heads, K units of 
 
 from __future__ import annotations
 
-from functools import partial
-
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxdiff.agents.networks.initial import UNIFORM
+from jaxdiff.agents.networks.dense import Dense
 
 Memory = tuple[jax.Array, jax.Array]  # inputs of every layer [B, L, M, D], which of the M steps there are bool [B, M]
 GATE_BIAS = 2.0
-_Dense = partial(nn.Dense, param_dtype=jnp.float32, kernel_init=UNIFORM)
 
 
 class Gate(nn.Module):
@@ -28,12 +25,12 @@ class Gate(nn.Module):
     def __call__(self, x: jax.Array, y: jax.Array) -> jax.Array:
         """Stream x and sublayer output y, [..., D] each -> [..., D]."""
         units = x.shape[-1]
-        of_y = _Dense(3 * units, use_bias=False, name="of_y")(y)
-        of_x = _Dense(2 * units, use_bias=False, name="of_x")(x)
+        of_y = Dense(3 * units, use_bias=False, name="of_y")(y)
+        of_x = Dense(2 * units, use_bias=False, name="of_x")(x)
         bias = self.param("bias", nn.initializers.constant(GATE_BIAS), (units,), jnp.float32)
         r = jax.nn.sigmoid(of_y[..., :units] + of_x[..., :units])
         z = jax.nn.sigmoid(of_y[..., units : 2 * units] + of_x[..., units:] - bias)
-        n = jnp.tanh(of_y[..., 2 * units :] + _Dense(units, use_bias=False, name="of_reset")(r * x))
+        n = jnp.tanh(of_y[..., 2 * units :] + Dense(units, use_bias=False, name="of_reset")(r * x))
         return (1 - z) * x + z * n
 
 
@@ -63,11 +60,11 @@ class Attention(nn.Module):
         steps, batch, units = queries.shape
         memory = keys.shape[0] - steps
         shape = (self.heads, self.head_units)
-        q = _Dense(self.heads * self.head_units, use_bias=False, name="query")(queries).reshape(steps, batch, *shape)
+        q = Dense(self.heads * self.head_units, use_bias=False, name="query")(queries).reshape(steps, batch, *shape)
         k, v = (
-            _Dense(self.heads * self.head_units, use_bias=False, name=name)(keys).reshape(-1, batch, *shape) for name in ("key", "value")
+            Dense(self.heads * self.head_units, use_bias=False, name=name)(keys).reshape(-1, batch, *shape) for name in ("key", "value")
         )
-        r = _Dense(self.heads * self.head_units, use_bias=False, name="position")(_positions(memory + 1, units)).reshape(-1, *shape)
+        r = Dense(self.heads * self.head_units, use_bias=False, name="position")(_positions(memory + 1, units)).reshape(-1, *shape)
         small = nn.initializers.normal(0.02)
         to_content = self.param("content_bias", small, shape, jnp.float32)
         to_position = self.param("position_bias", small, shape, jnp.float32)
@@ -78,7 +75,7 @@ class Attention(nn.Module):
         scores = (content + jnp.take_along_axis(position, index, axis=-1)) * np.float32(self.head_units**-0.5)
         weights = jax.nn.softmax(jnp.where(allowed[:, None], scores, jnp.finfo(jnp.float32).min), axis=-1)
         read = jnp.einsum("bnts,sbnk->tbnk", weights, v).reshape(steps, batch, -1)
-        return _Dense(units, use_bias=False, name="out")(read)
+        return Dense(units, use_bias=False, name="out")(read)
 
 
 def _positions(count: int, units: int) -> jax.Array:
@@ -107,8 +104,8 @@ class Layer(nn.Module):
         keys = norm(jnp.concatenate([memory, x], axis=0))
         read = Attention(self.heads, self.head_units, name="attention")(keys[memory.shape[0] :], keys, allowed)
         x = Gate(name="gate_attention")(x, jax.nn.relu(read))
-        y = _Dense(self.mlp_units, name="mlp_in")(nn.LayerNorm(param_dtype=jnp.float32, name="norm_mlp")(x))
-        y = _Dense(x.shape[-1], name="mlp_out")(jax.nn.relu(y))
+        y = Dense(self.mlp_units, name="mlp_in")(nn.LayerNorm(param_dtype=jnp.float32, name="norm_mlp")(x))
+        y = Dense(x.shape[-1], name="mlp_out")(jax.nn.relu(y))
         return Gate(name="gate_mlp")(x, jax.nn.relu(y))
 
 
@@ -128,7 +125,7 @@ class GTrXL(nn.Module):
 
     def setup(self) -> None:
         """A projection to D units and L layers."""
-        self.embed = _Dense(self.units, name="embed")
+        self.embed = Dense(self.units, name="embed")
         self.stack = [Layer(self.heads, self.head_units, self.mlp_units, name=f"layer_{i}") for i in range(self.layers)]
 
     @nn.nowrap

@@ -10,7 +10,8 @@ import flax.linen as nn
 import jax
 import jax.numpy as jnp
 
-from jaxdiff.agents.networks.initial import UNIFORM, scaled
+from jaxdiff.agents.networks.dense import Dense
+from jaxdiff.agents.networks.initial import scaled
 
 MASKED = -1e9  # the logit of an action that is masked: its probability is 0, and nothing overflows
 
@@ -43,9 +44,8 @@ class FlatHeads(nn.Module):
     @nn.compact
     def __call__(self, hidden: jax.Array, possible: jax.Array | None) -> Output:
         """Hidden [..., H] -> output; `possible`, bool [..., A], marks actions that are not masked."""
-        dense = partial(nn.Dense, param_dtype=jnp.float32, kernel_init=UNIFORM)
-        logits = dense(self.logits, kernel_init=scaled(0.01), name="policy")(hidden)
-        value = dense(1, kernel_init=scaled(1.0), name="value")(hidden)[..., 0]
+        logits = Dense(self.logits, scaled(0.01), name="policy")(hidden)
+        value = Dense(1, scaled(1.0), name="value")(hidden)[..., 0]
         if possible is not None:
             logits = jnp.where(possible, logits, MASKED)
         return Output(logits, value, hidden)

@@ -10,8 +10,8 @@ import flax.linen as nn
 import jax
 import jax.numpy as jnp
 
+from jaxdiff.agents.networks.dense import Dense
 from jaxdiff.agents.networks.gru import orthogonal_blocks
-from jaxdiff.agents.networks.initial import UNIFORM
 
 Memory = tuple[jax.Array, jax.Array]  # hidden, cell: [R, H] each
 
@@ -27,7 +27,7 @@ class LSTM(nn.Module):
 
     def setup(self) -> None:
         """Weights: inputs [I, 4 H], recurrent [H, 4 H]."""
-        self.project = nn.Dense(4 * self.units, kernel_init=UNIFORM, param_dtype=jnp.float32, name="project")
+        self.project = Dense(4 * self.units, name="project")
         self.weight = self.param("weight", orthogonal_blocks, (self.units, 4 * self.units))
 
     @nn.nowrap

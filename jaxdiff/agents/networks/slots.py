@@ -8,25 +8,26 @@ scorer.
 
 from __future__ import annotations
 
-from functools import partial
-
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from jaxdiff.agents.inputs import Inputs
+from jaxdiff.agents.networks.dense import Dense, shifted, total
 from jaxdiff.agents.networks.gru import GRU
 from jaxdiff.agents.networks.heads import MASKED, Output
-from jaxdiff.agents.networks.initial import UNIFORM, scaled
+from jaxdiff.agents.networks.initial import scaled
 from jaxdiff.agents.table import COLOURS, STONES, Interface, Table
 
 OWN, OPPOSITE, OTHER = range(3)
-_Dense = partial(nn.Dense, param_dtype=jnp.float32, kernel_init=UNIFORM)
+BLOCK = 20  # steps that are scored at once while learning: what lies between fits into a core's cache
+# What own, opposite and other slots are told, float32 [..., 3, E]; which of them a slot is, int32 [..., 6]; whether anything happened.
+Happened = tuple[jax.Array, jax.Array, jax.Array]
 
 
 class Events(nn.Module):
-    """What every slot is told at a step, [..., 6, E].
+    """What slots are told at a step.
 
     Attributes:
         interface: how the world is read.
@@ -37,8 +38,8 @@ class Events(nn.Module):
     units: int
 
     @nn.compact
-    def __call__(self, inputs: Inputs) -> tuple[jax.Array, jax.Array]:
-        """Inputs [...] -> told float32 [..., 6, E], and whether anything happened, bool [...]."""
+    def __call__(self, inputs: Inputs) -> Happened:
+        """Inputs [...] -> what happened."""
         before, now = self.interface.read(inputs.before), self.interface.read(inputs.observation)
         stone, colour = self.interface.choice(inputs.action, before)
         # The observation after a trial's last action shows the next trial's stones already: that outcome is never seen.
@@ -47,17 +48,12 @@ class Events(nn.Module):
         which = (stone[..., None] == np.arange(STONES, dtype=np.int32)).astype(jnp.float32)
         used &= (which * before.there).sum(-1, dtype=jnp.float32) > 0
         old, new = (jnp.einsum("...s,...sf->...f", which, table.stones) for table in (before, now))
-        told = _Dense(3 * self.units, name="event")(jnp.concatenate([old, new, new - old], axis=-1))
-        told = jax.nn.relu(told.reshape(*told.shape[:-1], 3, self.units))
+        told = jax.nn.relu(Dense(3 * self.units, name="event")(jnp.concatenate([old, new, new - old], axis=-1)))
+        told = jnp.where(used[..., None], told, 0).reshape(*used.shape, 3, self.units)
         slots = np.arange(COLOURS, dtype=np.int32)
-        mine = colour[..., None] == slots
-        opposite = (colour[..., None] ^ 1) == slots
-        told = jnp.where(
-            mine[..., None],
-            told[..., OWN, None, :],
-            jnp.where(opposite[..., None], told[..., OPPOSITE, None, :], told[..., OTHER, None, :]),
-        )
-        return jnp.where(used[..., None, None], told, 0), used
+        away = colour[..., None] ^ slots
+        kinds = jnp.where(away == 0, OWN, jnp.where(away == 1, OPPOSITE, OTHER)).astype(jnp.int32)
+        return told, kinds, used
 
 
 class Slots(nn.Module):
@@ -78,21 +74,73 @@ class Slots(nn.Module):
         """Memory at the start of episodes."""
         return jnp.zeros((rows, COLOURS, self.units), jnp.float32)
 
-    def step(self, memory: jax.Array, x: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-        """One step: memory [B, 6, H], x (told [B, 6, E], happened [B]) -> memory, output [B, 6, H]."""
-        told, happened = x
-        after, _ = self.core.step(memory.reshape(-1, self.units), told.reshape(-1, told.shape[-1]))
+    def step(self, memory: jax.Array, x: Happened) -> tuple[jax.Array, jax.Array]:
+        """One step: memory [B, 6, H], what happened [B] -> memory, output [B, 6, H]."""
+        told, kinds, happened = x
+        after, _ = self.core.step(memory.reshape(-1, self.units), told, kinds)
         after = jnp.where(happened[:, None, None], after.reshape(memory.shape), memory)
         return after, after
 
-    def unroll(self, memory: jax.Array, xs: tuple[jax.Array, jax.Array], is_first: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """T steps: memory [B, 6, H], xs (told [T, B, 6, E], happened [T, B]), is_first bool [T, B] -> memory, outputs [T, B, 6, H]."""
-        told, happened = xs
+    def unroll(self, memory: jax.Array, xs: Happened, is_first: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """T steps: memory [B, 6, H], what happened [T, B], is_first bool [T, B] -> memory, outputs [T, B, 6, H]."""
+        told, kinds, happened = xs
         steps, batch = is_first.shape
         rows = (steps, batch * COLOURS)
         first, happened = (jnp.broadcast_to(a[..., None], (steps, batch, COLOURS)).reshape(rows) for a in (is_first, happened))
-        last, out = self.core.unroll(memory.reshape(-1, self.units), told.reshape(*rows, -1), first, happened)
+        last, out = self.core.unroll(memory.reshape(-1, self.units), told, first, happened, kinds)
         return last.reshape(memory.shape), out.reshape(steps, batch, COLOURS, self.units)
+
+
+@jax.custom_vjp
+def rated_pairs(stones: jax.Array, colours: jax.Array, weight: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Pairs p = relu(stone + colour), rated and averaged; the gradient is written by hand so that pairs are never kept.
+
+    Args:
+        stones: [..., 3, S].
+        colours: [..., 6, S].
+        weight: [S].
+
+    Returns:
+        p · weight [..., 3, 6], mean of p over colours [..., 3, S].
+    """
+    rated, means = [], []
+    for stone in range(STONES):
+        pairs = [jax.nn.relu(stones[..., stone, :] + colours[..., colour, :]) for colour in range(COLOURS)]
+        rated.append(jnp.stack([(pair * weight).sum(-1) for pair in pairs], axis=-1))
+        means.append(sum(pairs[1:], pairs[0]) * np.float32(1 / COLOURS))
+    return jnp.stack(rated, axis=-2), jnp.stack(means, axis=-2)
+
+
+def _rated_pairs_back(kept: tuple[jax.Array, ...], gradients: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, ...]:
+    stones, colours, weight = kept
+    d_rated, d_means = gradients
+    of_stones, of_colours = [jnp.zeros_like(stones[..., 0, :])] * STONES, [jnp.zeros_like(colours[..., 0, :])] * COLOURS
+    of_weight = jnp.zeros_like(of_stones[0])
+    for stone in range(STONES):
+        share = d_means[..., stone, :] * np.float32(1 / COLOURS)
+        for colour in range(COLOURS):
+            pair = stones[..., stone, :] + colours[..., colour, :]
+            rate = d_rated[..., stone, colour, None]
+            gradient = jnp.where(pair > 0, rate * weight + share, 0)
+            of_stones[stone] += gradient
+            of_colours[colour] += gradient
+            of_weight += jnp.where(pair > 0, pair * rate, 0)
+    return jnp.stack(of_stones, axis=-2), jnp.stack(of_colours, axis=-2), total(of_weight)
+
+
+rated_pairs.defvjp(lambda *given: (rated_pairs(*given), given), _rated_pairs_back)
+
+
+class Rating(nn.Module):
+    """`rated_pairs` with its weights and a bias."""
+
+    @nn.compact
+    def __call__(self, stones: jax.Array, colours: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Sides of stones [..., 3, S] and colours [..., 6, S] -> ratings [..., 3, 6], mean pairs [..., 3, S]."""
+        weight = self.param("kernel", scaled(0.1), (stones.shape[-1], 1), jnp.float32)
+        bias = self.param("bias", nn.initializers.zeros, (1,), jnp.float32)
+        rated, means = rated_pairs(stones, colours, weight[:, 0])
+        return shifted(rated[..., None], bias)[..., 0], means
 
 
 class PairScorer(nn.Module):
@@ -117,27 +165,34 @@ class PairScorer(nn.Module):
         opposite = counts.reshape(*counts.shape[:-2], COLOURS // 2, 2, 1)[..., ::-1, :].reshape(counts.shape)
         colours = jnp.concatenate([slots, counts, (counts > 0).astype(jnp.float32), opposite], axis=-1)
         stones = jnp.concatenate([table.stones, table.there[..., None].astype(jnp.float32)], axis=-1)
-        pooled = [jax.nn.relu(_Dense(self.units, name="pool_colours")(colours)).mean(-2)]
-        pooled.append(jax.nn.relu(_Dense(self.units, name="pool_stones")(stones)).sum(-2))
-        context = jax.nn.relu(_Dense(self.units, name="context")(jnp.concatenate([*pooled, clock], axis=-1)))
+        pooled = [jax.nn.relu(Dense(self.units, name="pool_colours")(colours)).mean(-2)]
+        pooled.append(jax.nn.relu(Dense(self.units, name="pool_stones")(stones)).sum(-2))
+        context = jax.nn.relu(Dense(self.units, name="context")(jnp.concatenate([*pooled, clock], axis=-1)))
         # The first layer of the scorer is additive in stone, colour and context: three small products instead of one for every pair.
-        of_stone = _Dense(self.units, use_bias=False, name="of_stone")(stones)
-        of_colour = _Dense(self.units, use_bias=False, name="of_colour")(colours)
-        of_context = _Dense(self.units, name="of_context")(context)
-        stone_side = (of_stone + of_context[..., None, :])[..., :, None, :]
-        pairs = jax.nn.relu(stone_side + of_colour[..., None, :, :])  # [..., 3, 6, S]
-        small = scaled(0.1)
-        rated = _Dense(1, kernel_init=small, name="rate")(pairs)[..., 0]
-        cash = jax.nn.relu(stone_side[..., 0, :] + pairs.mean(-2))
-        cash = _Dense(1, kernel_init=small, name="cash")(cash)
-        wait = _Dense(1, kernel_init=small, name="wait")(context)
+        of_stone = Dense(self.units, use_bias=False, name="of_stone")(stones)
+        of_colour = Dense(self.units, use_bias=False, name="of_colour")(colours)
+        of_context = Dense(self.units, name="of_context")(context)
+        stone_side = of_stone + of_context[..., None, :]
+        rated, means = Rating(name="rate")(stone_side, of_colour)
+        cash = Dense(1, scaled(0.1), name="cash")(jax.nn.relu(stone_side + means))
+        wait = Dense(1, scaled(0.1), name="wait")(context)
         targets = jnp.concatenate([cash, rated], axis=-1)
         choices = jnp.concatenate([wait, targets.reshape(*targets.shape[:-2], -1)], axis=-1)
         possible = self.interface.possible(table)
         choices = jnp.where(possible, choices, np.float32(MASKED))
-        summary = jnp.concatenate([context, pairs.mean((-3, -2))], axis=-1)
-        value = _Dense(1, name="value")(jax.nn.relu(_Dense(self.units, name="summary")(summary)))[..., 0]
+        summary = jnp.concatenate([context, means.mean(-2)], axis=-1)
+        value = Dense(1, name="value")(jax.nn.relu(Dense(self.units, name="summary")(summary)))[..., 0]
         return Output(self.interface.point(choices, table, MASKED), value, slots)
+
+    def blocks(self, slots: jax.Array, inputs: Inputs) -> Output:
+        """The same for T steps, [T, ...] each, a block of them after another."""
+        steps = slots.shape[0]
+        if steps % BLOCK:
+            return self(slots, inputs)
+        given = jax.tree.map(lambda x: x.reshape(-1, BLOCK, *x.shape[1:]), (slots, inputs))
+        score = nn.scan(lambda scorer, _, now: (None, scorer(*now)), variable_broadcast="params", split_rngs={"params": False})
+        out = score(self, None, given)[1]
+        return jax.tree.map(lambda x: x.reshape(steps, *x.shape[2:]), out)
 
     def _clock(self, inputs: Inputs, table: Table) -> jax.Array:
         steps = self.interface.steps

@@ -75,7 +75,12 @@ def main(options: argparse.Namespace) -> None:
     times = {name: validity.medians(spent[name], censored[name]) for name in study.LEARNERS}
     knobs = {knob: [n for n in names if n in found] for knob, names in knobs.items()}
     knobs = {knob: names for knob, names in knobs.items() if len(names) > 1}
-    shown = [ordering(worlds, found, times), *walks(worlds, knobs, found, times), world_table(worlds, found, times, censored)]
+    small = np.array([not np.isnan(found[case.name][HORIZON]) for case in worlds])
+    orders = [
+        ordering("Order of worlds by median steps to learn, 95 % intervals over worlds", worlds, found, times),
+        ordering("The same, only worlds small enough for an effective horizon", worlds, found, times, small),
+    ]
+    shown = [*orders, *walks(worlds, knobs, found, times), world_table(worlds, found, times, censored)]
     said = [s for name in study.LEARNERS for s in statement(name, worlds, knobs, found, times)]
     print("\n" + "\n".join(said))
     settings = {k: v for k, v in vars(options).items() if k != "folder"}
@@ -119,15 +124,22 @@ def columns(worlds: list[study.Case], found: dict[str, dict[str, float]]) -> dic
     return {name: np.array([found[case.name][name] for case in worlds]) for name in ALL}
 
 
-def ordering(worlds: list[study.Case], found: dict[str, dict[str, float]], times: dict[str, validity.Times]) -> Table:
-    """How well every measure orders worlds by the time to learn."""
-    families = np.array([case.family for case in worlds])
-    drawn = validity.draws(len(worlds), RESAMPLES)
+def ordering(
+    title: str,
+    worlds: list[study.Case],
+    found: dict[str, dict[str, float]],
+    times: dict[str, validity.Times],
+    which: np.ndarray | None = None,
+) -> Table:
+    """How well every measure orders worlds (all, or `which`, bool [W]) by the time to learn."""
+    which = np.ones(len(worlds), bool) if which is None else which
+    places = np.flatnonzero(which)
+    times = {learner: t.take(places) for learner, t in times.items()}
+    families = np.array([case.family for case in worlds])[places]
+    drawn = validity.draws(len(places), RESAMPLES)
     heads = [(learner, kind) for learner in study.LEARNERS for kind in ("D", "D within families", "Spearman")]
-    table = Table(
-        "Order of worlds by median steps to learn, 95 % intervals over worlds", ("measure", "worlds", *(f"{a}: {b}" for a, b in heads))
-    )
-    for name, values in columns(worlds, found).items():
+    table = Table(title, ("measure", "worlds", *(f"{a}: {b}" for a, b in heads)))
+    for name, values in columns([worlds[i] for i in places], found).items():
         row: dict[str, Any] = {"measure": name, "worlds": int((~np.isnan(values)).sum())}
         there = np.flatnonzero(~np.isnan(values))
         for learner, kind in heads:
@@ -170,10 +182,10 @@ def walks(worlds: list[study.Case], knobs: dict[str, list[str]], found: Any, tim
 def world_table(worlds: list[study.Case], found: Any, times: dict[str, validity.Times], censored: dict[str, list[np.ndarray]]) -> Table:
     """What was found in every world."""
     heads = [f"{learner} {what}" for learner in study.LEARNERS for what in ("steps", "censored")]
-    some = ("tries_0.25", "ls_0.25", "poic", HORIZON)
-    table = Table("Worlds: median steps to learn, share of seeds that never did; poic is negated", ("world", *heads, *some))
+    title = "Worlds: median steps to learn, share of seeds that never did; measures of which less is harder are negated"
+    table = Table(title, ("world", *heads, *ALL))
     for place, case in enumerate(worlds):
-        row: dict[str, Any] = {name: found[case.name][name] for name in some}
+        row: dict[str, Any] = {name: found[case.name][name] for name in ALL}
         for learner in study.LEARNERS:
             hidden = times[learner].censored[place]
             row[f"{learner} steps"] = ("> " if hidden else "") + f"{times[learner].value[place]:,.0f}"

@@ -1,10 +1,11 @@
 """Claims about training: steps a second beside a rival, and what a preset reaches on the published episodes, seed by seed.
 
     python bench/training.py [--quick]                                            speed
-    python bench/training.py --preset cpu --seeds 0 1 2 --out runs [--rows ...]   learning, resumed run by run
+    python bench/training.py --preset cpu --seeds 0 1 2 [--out ...] [--rows ...]  learning, resumed run by run; a table and curves
 
 Speed: 64 environments x 200 steps x 2 epochs x 4 minibatches on one device and on as many virtual CPU devices as there are cores.
-Learning: the rows are in `ROWS`; each seed is one run whose folder keeps its result, so that the same command goes on where it stopped.
+Learning: the rows are in `ROWS`; each seed is one run whose folder keeps its result, so that the same command goes on where it stopped
+(results of the published runs are kept in `bench/results/runs`: what is there is shown and not run again).
 """
 
 from __future__ import annotations
@@ -13,12 +14,15 @@ import argparse
 import os
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import harness
 import jax
 import numpy as np
 from harness import Table
+
+if TYPE_CHECKING:
+    from jaxdiff.studies.training_runs import Outcome
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 jax.config.update("jax_num_cpu_devices", CORES)
@@ -70,22 +74,30 @@ def speed(quick: bool) -> None:
 
 def learning(preset: str, seeds: list[int], rows: list[str], out: Path, seconds: float | None, episodes: int) -> None:
     """What a preset reaches; every seed is shown."""
-    from jaxdiff.studies import reference_agents
+    from jaxdiff.plots import files
+    from jaxdiff.plots import trained_agents as plots
+    from jaxdiff.studies import alchemy_agents, reference_agents, trained_agents
 
     about = harness.say_machine()
-    given = reference_agents.published(reference_agents.data_folder(None), episodes)[0]
+    given, events = reference_agents.published(reference_agents.data_folder(None), episodes)
+    outcomes: dict[str, list[Outcome]] = {}
     columns = ("row", "seed", "sampled", "s.e.", "greedy", "trial 1", "last trial", "steps", "seconds", "steps/s")
     table = Table(f"preset {preset}, {episodes} published episodes", columns)
     for name in rows:
-        found = [one(preset, name, seed, out / name / f"seed-{seed}", seconds, given) for seed in seeds]
+        outcomes[name] = [one(preset, name, seed, out / name / f"seed-{seed}", seconds, given) for seed in seeds]
+        found = [shown(outcome) for outcome in outcomes[name]]
         for row in found:
             table.add(row=name, **row)
         if len(found) > 1:
             table.add(row=f"{name}, mean", **{c: float(np.mean([r[c] for r in found])) for c in columns[2:]})
     harness.write(f"training-{preset}", about, [table])
+    scores = {name.removesuffix(" (paper)").removesuffix(", symbolic"): n.mean for name, n in trained_agents.REFERENCE.items()}
+    title = f"Preset {preset}, {len(seeds)} seeds: thin lines are seeds"
+    figure = plots.compared(outcomes, scores, alchemy_agents.published(given, events)[1], title)
+    print(f"wrote {files.save(figure, harness.RESULTS / f'training-{preset}.png')}")
 
 
-def one(preset: str, name: str, seed: int, folder: Path, seconds: float | None, episodes: Any) -> dict[str, Any]:
+def one(preset: str, name: str, seed: int, folder: Path, seconds: float | None, episodes: Any) -> Outcome:
     """One run, or its kept result."""
     from jaxdiff.agents import learner, presets
     from jaxdiff.studies import training_runs
@@ -98,10 +110,14 @@ def one(preset: str, name: str, seed: int, folder: Path, seconds: float | None, 
             print(f"{name}, seed {seed}: {time.perf_counter() - begin:.0f} s, score {line['score']}", flush=True)
 
     devices = learner.sharing(config, jax.devices())
-    found = training_runs.run(config, seed, episodes, folder=folder, devices=devices, report=tell, say=print)
+    return training_runs.run(config, seed, episodes, folder=folder, devices=devices, report=tell, say=print)
+
+
+def shown(found: Outcome) -> dict[str, Any]:
+    """A row of the table."""
     score = found.sampled["episode score"]
     return {
-        "seed": seed,
+        "seed": found.seed,
         "sampled": score.mean,
         "s.e.": score.error,
         "greedy": found.greedy["episode score"].mean,
@@ -122,7 +138,7 @@ def main() -> None:
     parser.add_argument("--rows", nargs="+", choices=ROWS, default=list(ROWS))
     parser.add_argument("--seconds", type=float, help="another budget for every run")
     parser.add_argument("--episodes", type=int, default=1000)
-    parser.add_argument("--out", type=Path, default=Path("runs"))
+    parser.add_argument("--out", type=Path, default=harness.RESULTS / "runs")
     given = parser.parse_args()
     if given.preset is None:
         speed(given.quick)

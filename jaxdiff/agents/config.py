@@ -15,9 +15,12 @@ from jaxdiff.core.errors import InputError, require, require_integer
 from jaxdiff.core.seat import OneSeat
 
 ALGORITHMS = ("ppo", "vmpo", "impala")
-VERSION = 2
+VERSION = 3
 # What configurations of earlier versions lack, and what it was then: of the whole, and of the world.
-_BEFORE: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {1: ({"teacher": None}, {"seat": False})}
+_BEFORE: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {
+    1: ({"teacher": None, "auxiliary_weight": 1.0}, {"seat": False}),
+    2: ({"auxiliary_weight": 1.0}, {}),
+}
 
 
 @dataclass(frozen=True)
@@ -139,6 +142,7 @@ class TrainConfig:
         network: who plays.
         algorithm: how it learns.
         auxiliary: what is predicted besides, see `agents.auxiliary.NAMES`; Alchemy only.
+        auxiliary_weight: of those losses, relative to the weights in `agents.auxiliary`; 1 without any.
         environments, steps: of a rollout; in Alchemy an episode has 200 steps.
         teacher: who pulls the policy towards its own, see `agents.teacher`; Alchemy only.
         seconds, environment_steps: the budget: wall-clock time of training without compilation, or steps; one of them is given.
@@ -148,6 +152,7 @@ class TrainConfig:
     network: NetworkConfig = field(default_factory=NetworkConfig)
     algorithm: AlgorithmConfig = field(default_factory=AlgorithmConfig)
     auxiliary: tuple[str, ...] = ()
+    auxiliary_weight: float = 1.0
     environments: int = 64
     steps: int = 200
     seconds: float | None = 120.0
@@ -157,6 +162,10 @@ class TrainConfig:
     def __post_init__(self) -> None:
         auxiliary.check(self.auxiliary)
         require(not self.auxiliary or self.world.name == "Alchemy-v0", "auxiliary", self.auxiliary, f"none on {self.world.name}")
+        require(self.auxiliary_weight > 0, "auxiliary_weight", self.auxiliary_weight, "a positive number")
+        require(
+            self.auxiliary_weight == 1 or bool(self.auxiliary), "auxiliary_weight", self.auxiliary_weight, "1 without an auxiliary loss"
+        )
         require(self.teacher is None or self.world.name == "Alchemy-v0", "teacher", "given", f"none on {self.world.name}")
         alone = self.teacher is not None and self.teacher.imitate
         require(not alone or not self.auxiliary, "auxiliary", self.auxiliary, "none with imitation alone")

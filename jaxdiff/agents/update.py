@@ -256,7 +256,7 @@ def _loss(program: Program, learned: Any, rollout: Trajectory, goal: objectives.
     if program.config.auxiliary:
         predicted = program.heads.apply(learned["auxiliary"], out.hidden)
         for name, loss in auxiliary.losses(predicted, rollout.labels).items():  # pyright: ignore[reportArgumentType]
-            total += loss
+            total += np.float32(program.config.auxiliary_weight) * loss
             numbers[f"auxiliary_{name}"] = loss
     return total, {**numbers, "loss": total}
 

@@ -54,6 +54,8 @@ class Train:
     """ppo, vmpo or impala; the preset's if not given."""
     auxiliary: tuple[str, ...] = ()
     """Predicted besides, from hidden truth, in training only: features, chemistry, corners (from which corners each colour moves)."""
+    auxiliary_weight: float | None = None
+    """Scale of those losses relative to the paper's weights; 0.1 if not given, 1 in the published configurations."""
     input: str = "none"
     """Privileged extra input, for diagnosis: none, truth, belief (the benchmark's vector) or marginals (exact)."""
     interface: str = "benchmark"
@@ -114,6 +116,7 @@ class Train:
             core=self.core,
             algorithm=self.algorithm,
             auxiliary=self.auxiliary,
+            auxiliary_weight=self.auxiliary_weight,
             extra_input=self.input,
             interface=self.interface,
             rotation=self.rotation,

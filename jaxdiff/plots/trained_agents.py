@@ -121,28 +121,29 @@ def figure_5(study: Study, published: Mapping[str, Mapping[str, float]]) -> Figu
 
 def figure_9(study: Study, scores: Mapping[str, float]) -> Figure:
     """Learning curves: thin lines are seeds, thick ones their means (Figure 9; its axis ends at 2e9 steps, this one where we ended)."""
-
-    def curve(outcome: Outcome) -> tuple[np.ndarray, np.ndarray]:
-        steps, _, score = np.array(outcome.curve, float).reshape(-1, 3).T
-        return steps, score
-
     figure, axes = _by_auxiliary(study, 4.2)
     for ax, auxiliary in zip(axes, study.settings.auxiliaries, strict=True):
         for condition, outcomes in _of(study, auxiliary):
             look = _INPUTS[condition.input]
-            curves = [c for c in map(curve, outcomes) if len(c[0])]
-            for steps, score in curves:
-                ax.plot(steps / 1e6, score, color=look.color, linewidth=0.7, alpha=0.55)
-            if curves:
-                grid = np.linspace(max(c[0][0] for c in curves), min(c[0][-1] for c in curves), 200)
-                mean = np.mean([np.interp(grid, *c) for c in curves], axis=0)
-                ax.plot(grid / 1e6, mean, color=look.color, linewidth=2.2, linestyle=look.linestyle)
+            _curves(ax, outcomes, look, lambda steps, _: steps / 1e6)
         dress(ax, None, "million steps", "score in training" if ax is axes[0] else None)
         ax.set_ylim(min(0.0, ax.get_ylim()[0]), max(300.0, ax.get_ylim()[1]))
         reference_lines(ax, scores, named=ax is axes[-1])
     _curve_legend(figure, study)
     heading(figure, _title(study, "Learning"))
     return figure
+
+
+def _curves(ax: Axes, outcomes: Sequence[Outcome], look: Look, scale: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> None:
+    """Score in training of every seed, thin, and their mean, over `scale(steps, seconds)`."""
+    arrays = [np.array(o.curve, float).reshape(-1, 3).T for o in outcomes if len(o.curve)]
+    curves = [(scale(steps, seconds), score) for steps, seconds, score in arrays]
+    for x, score in curves:
+        ax.plot(x, score, color=look.color, linewidth=0.7, alpha=0.55)
+    if curves:
+        grid = np.linspace(max(x[0] for x, _ in curves), min(x[-1] for x, _ in curves), 200)
+        mean = np.mean([np.interp(grid, *c) for c in curves], axis=0)
+        ax.plot(grid, mean, color=look.color, linewidth=2.2, linestyle=look.linestyle)
 
 
 def by_trial(study: Study, trials: Sequence[float]) -> Figure:
@@ -207,6 +208,41 @@ def learning_curve(lines: Sequence[Mapping[str, Any]], scores: Mapping[str, floa
     dress(ax, None, f"seconds of training ({steps[-1]:,.0f} steps in all)", "episode score")
     reference_lines(ax, scores)
     ax.legend(fontsize=NOTE, labelcolor=INK, frameon=False, loc="lower right")
+    heading(figure, title)
+    return figure
+
+
+def compared(rows: Mapping[str, Sequence[Outcome]], scores: Mapping[str, float], trials: Sequence[float], title: str) -> Figure:
+    """Several configurations, a few seeds each: learning over minutes, and the mean score of every trial afterwards.
+
+    Args:
+        rows: outcomes by name, at most as many names as there are looks.
+        scores: episode scores of reference agents, for lines.
+        trials: the ideal observer's mean score of each trial; may be empty.
+        title: heading.
+    """
+    require(0 < len(rows) <= len(LOOKS), "rows", f"{len(rows)} of them", f"1 to {len(LOOKS)}")
+    figure = new_figure(5.0)
+    learning, after = figure.subplots(1, 2, width_ratios=(3, 2))
+    for look, outcomes in zip(LOOKS, rows.values(), strict=False):
+        _curves(learning, outcomes, look, lambda _, seconds: seconds / 60)
+        means = np.array([o.trial_scores for o in outcomes])
+        place = np.arange(1, means.shape[1] + 1)
+        after.plot(place, means.T, color=look.color, linewidth=0.6, alpha=0.5)
+        after.plot(place, means.mean(0), color=look.color, linestyle=look.linestyle, marker=look.marker, markersize=5, linewidth=2)
+    dress(learning, None, "minutes of training", "episode score in training")
+    learning.set_ylim(min(0.0, learning.get_ylim()[0]), max(300.0, learning.get_ylim()[1]))
+    reference_lines(learning, scores)
+    dress(after, None, "trial", "mean score on the episodes played afterwards")
+    after.set_ylim(min(0.0, after.get_ylim()[0]), 31)
+    handles = [
+        Line2D([], [], color=k.color, linestyle=k.linestyle, marker=k.marker, linewidth=2, label=n)
+        for k, n in zip(LOOKS, rows, strict=False)
+    ]
+    if len(trials):
+        after.plot(range(1, len(trials) + 1), trials, color=SOFT, linewidth=1.2)
+        handles.append(Line2D([], [], color=SOFT, linewidth=1.2, label="ideal observer"))
+    outside_legend(figure, handles, columns=3)
     heading(figure, title)
     return figure
 

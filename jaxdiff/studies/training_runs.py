@@ -20,6 +20,7 @@ from jaxdiff.agents import config as configs
 from jaxdiff.agents import learner
 from jaxdiff.agents.config import TrainConfig
 from jaxdiff.agents.policy import Policy
+from jaxdiff.core.errors import InputError
 from jaxdiff.core.files import whole
 from jaxdiff.studies import trained_agents
 from jaxdiff.studies.reference_agents import Episodes, Number
@@ -123,7 +124,9 @@ def _read(path: Path, about: dict[str, Any]) -> Outcome | None:
     """What was kept of the same run; None where there is nothing."""
     try:
         kept = json.loads(path.read_text())
-        if kept["about"] != json.loads(json.dumps(about)):
+        # A configuration of an earlier version may be the same.
+        same = configs.from_json(json.dumps(kept["about"].pop("config"))) == configs.from_json(json.dumps(about["config"]))
+        if not same or kept["about"] != {name: value for name, value in about.items() if name != "config"}:
             return None
         given = kept["outcome"]
         given |= {how: {name: Number(**n) for name, n in given[how].items()} for how in HOWS}
@@ -133,7 +136,7 @@ def _read(path: Path, about: dict[str, Any]) -> Outcome | None:
             "trial_scores": tuple(given["trial_scores"]),
         }
         return Outcome(**{f.name: given[f.name] for f in fields(Outcome)})
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, InputError):
         return None
 
 

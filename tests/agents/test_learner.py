@@ -171,8 +171,8 @@ def test_refusals(whole, tmp_path):
         learner.train(SMALL, learner.Run(seed=4, folder=folder))
     with held(tmp_path / "running", "me"), pytest.raises(InputError, match="in use by another run"):
         learner.train(SMALL, learner.Run(folder=tmp_path))
-    (tmp_path / "config.json").write_text(to_json(SMALL).replace('"version": 2', '"version": 7'))
-    with pytest.raises(InputError, match="version is 7; allowed: 2"):
+    (tmp_path / "config.json").write_text(to_json(SMALL).replace('"version": 3', '"version": 7'))
+    with pytest.raises(InputError, match="version is 7; allowed: 3"):
         learner.train(SMALL, learner.Run(folder=tmp_path))
     with pytest.raises(InputError, match="environments is 4; allowed: a multiple of devices x minibatches = 6"):
         learner.train(SMALL, learner.Run(devices=[None] * 3))

@@ -155,6 +155,8 @@ def test_configurations_of_earlier_versions_are_read(cashing):
     taught = dataclasses.replace(SMALL, teacher=TeacherConfig("abc", 0.5))
     assert from_json(to_json(taught)) == taught
     old = json.loads(to_json(SMALL))
+    del old["auxiliary_weight"]
+    assert from_json(json.dumps({**old, "version": 2})) == SMALL
     del old["teacher"]
     del old["world"]["seat"]
     old["version"] = 1
@@ -163,6 +165,10 @@ def test_configurations_of_earlier_versions_are_read(cashing):
         from_json(json.dumps({**old, "version": 2}))
     with pytest.raises(InputError, match="weight is 0"):
         TeacherConfig("abc", 0)
+    with pytest.raises(InputError, match="auxiliary_weight is -1"):
+        dataclasses.replace(SMALL, auxiliary_weight=-1)
+    with pytest.raises(InputError, match=r"auxiliary_weight is 0\.5; allowed: 1 without"):
+        dataclasses.replace(SMALL, auxiliary=(), auxiliary_weight=0.5)
     with pytest.raises(InputError, match=r"until is 1\.5"):
         TeacherConfig("abc", until=1.5)
     with pytest.raises(InputError, match="auxiliary is"):

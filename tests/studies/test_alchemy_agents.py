@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 pytest.importorskip("optax", reason="training needs the extra `agents`")
+from jaxdiff.agents import config as configs
+from jaxdiff.agents.config import TrainConfig
 from jaxdiff.cli.main import main
 from jaxdiff.core.errors import InputError
 from jaxdiff.plots import trained_agents as plots
@@ -90,13 +92,18 @@ def test_rows_beside_the_papers(whole):
 
 def test_what_was_kept_is_the_same_and_belongs_to_one_run(tmp_path):
     kept = outcome(3)
-    about = {"seed": 3, "nested": {"a": [1, 2]}}
+    about = {"seed": 3, "config": json.loads(configs.to_json(TrainConfig()))}
     text = json.dumps({"about": about, "outcome": {**training_runs.asdict(kept), "kinds": kept.kinds.tolist()}})
     (tmp_path / "result.json").write_text(text)
-    found = training_runs._read(tmp_path / "result.json", {**about, "nested": {"a": (1, 2)}})
+    found = training_runs._read(tmp_path / "result.json", about)
     assert replace(found, kinds=None) == replace(kept, kinds=None)
     np.testing.assert_array_equal(found.kinds, kept.kinds)
-    assert training_runs._read(tmp_path / "result.json", {"seed": 4}) is None
+    assert training_runs._read(tmp_path / "result.json", {**about, "seed": 4}) is None
+    other = {**about, "config": json.loads(configs.to_json(TrainConfig(seconds=1.0)))}
+    assert training_runs._read(tmp_path / "result.json", other) is None
+    earlier = {name: value for name, value in about["config"].items() if name != "auxiliary_weight"} | {"version": 2}
+    (tmp_path / "result.json").write_text(json.dumps({**json.loads(text), "about": {"seed": 3, "config": earlier}}))
+    assert training_runs._read(tmp_path / "result.json", about) is not None
     (tmp_path / "result.json").write_text(text[:-9])
     assert training_runs._read(tmp_path / "result.json", about) is None
     assert training_runs._read(tmp_path / "nothing", about) is None
@@ -116,6 +123,9 @@ def test_figures_show_every_seed(whole):
     assert len(thin) == 9
     assert [len(a.patches) for a in plots.figure_10(whole).axes] == [48] * 8
     assert len(plots.by_trial(whole, [20.0] * 10).axes) == 3
+    two = plots.compared({"slots": [outcome(0, 200.0), outcome(1, 210.0)], "gru": [outcome(0, 150.0)]}, SCORES, [20.0] * 10, "two")
+    assert [len([k for k in ax.lines if k.get_linewidth() < 1]) for ax in two.axes] == [3, 3]
+    assert [text.get_text() for text in two.legends[0].get_texts()] == ["slots", "gru", "ideal observer"]
     assert len(plots.figure_5(whole, {"ideal observer": {"potions in trial 1": 8.5}}).axes) == 4
 
 

@@ -21,7 +21,6 @@ from jaxdiff.cli.reproduce import Reproduce
 from jaxdiff.cli.sweep import Sweep
 from jaxdiff.cli.train import Train
 from jaxdiff.core.errors import InputError
-from jaxdiff.core.registry import registered
 
 ABOUT = "How hard is an environment, for whom, and why? Start with: jaxdiff measure saeca --rules 184 110 122 164 --out results"
 Command = (
@@ -41,8 +40,8 @@ Command = (
 
 
 def _is_another_world(word: str) -> bool:
-    """Whether a word behind "measure" names a world other than those that `Measure` knows: one with a colon, or a registered one."""
-    return word not in WORLDS and (":" in word or word in registered()) and not word.startswith("-")
+    """Whether a word behind "measure" names a world other than those that `Measure` knows."""
+    return word not in WORLDS and not word.startswith("-")
 
 
 def _parsed(words: list[str]) -> Any:

@@ -1,7 +1,8 @@
 """The numbers of a measurement, each with a bootstrap interval: returns [P, E] of a population in, one table out.
 
 Intervals are percentiles of `scipy.stats.bootstrap`. Policies are resampled; for the mean return episodes are as well, since they are
-the same instances for all policies. Other numbers are those of these instances. Axes: P policies, E episodes.
+the same instances for all policies. Other numbers are those of these instances. The share that solves is a binomial one: its interval is
+Clopper and Pearson's, since no resampling of policies that all fail finds one that does not. Axes: P policies, E episodes.
 """
 
 from __future__ import annotations
@@ -122,6 +123,8 @@ def numbers(
     low, high = _interval(statistic, len(r), seed, resamples)
     found = {name: Number(*map(float, row)) for name, *row in zip(statistic.names, value, low, high, strict=True)}
     found["mean"] = _mean(r, seed, resamples)
+    if solved is not None and resamples:
+        found |= _solving(found, int((mean >= solved).sum()), len(r))
     if undetermined:
         for name in found:
             if name.startswith(("tries", "bits", "ls", "hbar", "pic", "poic", "correlation")) and not name.endswith("solved"):
@@ -279,6 +282,16 @@ def _mean(r: np.ndarray, seed: int, resamples: int) -> Number:
     data = (np.arange(r.shape[0]), np.arange(r.shape[1]))
     low, high = _bounds(stats.bootstrap(data, mean, vectorized=False, n_resamples=resamples, method="percentile", rng=seed))
     return Number(float(r.mean()), float(low), float(high))
+
+
+def _solving(found: dict[str, Number], successes: int, count: int) -> dict[str, Number]:
+    """The share that solves with its exact interval; and how many tries it takes at least, where none of the policies does."""
+    ends = stats.binomtest(successes, count).proportion_ci(0.95, "exact")
+    exact = {"share_solving": Number(found["share_solving"].value, float(ends.low), float(ends.high))}
+    if np.isinf(found["tries_solved"].value):
+        least = np.ceil(np.log(0.5) / np.log1p(-ends.high)) if ends.high < 1 else 1.0
+        exact["tries_solved"] = Number(np.inf, float(np.log2(least)), np.inf)
+    return exact
 
 
 def _bounds(result: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -91,7 +91,7 @@ class Measurement:
         said = []
         if self.numbers.undetermined:
             said.append(f"Difficulty is undetermined: {self.numbers.undetermined}.")
-        said.append(f"{len(c.returns):,} policies ({', '.join(c.names)}), {c.returns.shape[1]} episodes each, the same instances for all.")
+        said.append(f"{len(c.returns):,} policies ({'; '.join(c.names)}), {c.returns.shape[1]} episodes each, the same instances for all.")
         said.append(f"Episodes took {c.lengths.mean():.1f} steps on average, {c.lengths.min()} to {c.lengths.max()}.")
         if self.truncated:
             said.append(f"{self.truncated:.2%} of the episodes were truncated by the world.")
@@ -218,7 +218,7 @@ def measure(
     if not isinstance(horizon, str) and np.isnan(horizon.value):
         horizon = f"GORP does not solve it with sequences of up to {len(horizon.by_k)} actions"
     settings = {"episodes": episodes, "steps": steps, "policies": len(mean), "resamples": resamples, "delta": delta, "solved": solved}
-    settings["population"] = population if isinstance(population, str) else ", ".join(collected.names)
+    settings["population"] = population if isinstance(population, str) else "; ".join(collected.names)
     return Measurement(world.name if name is None else name, collected, total, groups, random, solved, curve, horizon, settings)
 
 

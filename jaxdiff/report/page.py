@@ -68,8 +68,8 @@ def text(measurement: Measurement) -> str:
 <h2>Numbers</h2>{_numbers(measurement)}{_groups(measurement)}
 <h2>Figures</h2>{figures}
 <h2>How it was made</h2><p>jaxdiff {jaxdiff.__version__}; {html.escape(settings)}. Intervals: 95 %, percentiles of a bootstrap over
-policies (of the mean: over policies and episodes). LS is L(&pi;) + log2(steps &times; trials to verify at confidence
-1 &minus; &delta;).</p>
+policies (of the mean: over policies and episodes; of the share that solves: exact, binomial). LS is L(&pi;) + log2(steps &times;
+trials to verify at confidence 1 &minus; &delta;).</p>
 </body></html>
 """
 
@@ -92,10 +92,8 @@ def quote(measurement: Measurement) -> str:
     number = n.by_name[kind]
     goal = "solves it" if kind == "tries_solved" else "is within a quarter of the best found, counted from the mean"
     if np.isinf(number.value):
-        count = len(measurement.collected.returns)
-        return (
-            f"None of {count:,} policies {goal}: quote that its difficulty is above {np.log2(count):.1f} bits for this population. {limits}"
-        )
+        above = "" if np.isnan(number.low) else f": quote that its difficulty is above {shown(number.low)} bits for this population (95 %)"
+        return f"None of {len(measurement.collected.returns):,} policies {goal}{above}. {limits}"
     return (
         f"Quote {shown(number.value)} bits ({interval(number)}): log2 of how many policies of this population a blind search tries until "
         f"one {goal}. Say with it which population, how many policies and how many episodes. {limits}"

@@ -54,6 +54,9 @@ def find(name: str) -> Known:
     """
     source, _, rest = name.partition(":")
     if not rest:
+        known_names = jaxdiff.registered()
+        if name not in known_names:
+            raise InputError("world", name, f"{FORMS}; registered are {', '.join(known_names)}")
         return known(*jaxdiff.make(name), name=name)
     if source == "gymnax":
         return _gymnax(name, rest)

@@ -105,3 +105,17 @@ def test_differences_of_resampled_values():
     assert p == pytest.approx(0.01), "no probability is 0"
     assert numbers.difference(np.arange(100.0), np.arange(100.0))[1] == pytest.approx(1)
     assert numbers.difference(np.array([np.inf] * 9), np.array([np.inf] * 9))[1] == 1, "both out of reach"
+
+
+def test_a_share_has_an_exact_interval_even_where_nothing_is_solved():
+    rng = np.random.default_rng(2)
+    returns, lengths, bits = rng.random((10, 3)), np.ones((10, 3), int), np.arange(10.0)
+    # Clopper and Pearson by hand: with no success in n the upper end is 1 - .025^(1/n).
+    high = 1 - 0.025**0.1
+    n = numbers.numbers(returns, lengths, bits, solved=2.0, resamples=20).by_name
+    assert (n["share_solving"].value, n["share_solving"].low) == (0, 0)
+    assert n["share_solving"].high == pytest.approx(high)
+    assert (n["tries_solved"].value, n["tries_solved"].high) == (np.inf, np.inf)
+    assert n["tries_solved"].low == 1, "two draws of a coin that comes up with probability .31: one is not enough for even odds, two are"
+    n = numbers.numbers(returns, lengths, bits, solved=-1.0, resamples=20).by_name
+    assert (n["share_solving"].low, n["share_solving"].high) == (pytest.approx(0.025**0.1), 1)

@@ -295,7 +295,7 @@ def test_worlds_by_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     for name, words in (
-        ("Nothing-v0", "name is 'Nothing-v0'"),
+        ("Nothing-v0", "world is 'Nothing-v0'"),
         ("mine_measured:make_env", "a int without reset_env"),
         ("mine_measured:other", "no function other"),
         ("mine_measured:needs", "without arguments"),

@@ -119,7 +119,8 @@ class Compare:
         for path in written:
             screen.print(f"wrote {path}", soft_wrap=True)
         if self.json:
-            order = [{"world": n, "bits": [d.value, d.low, d.high]} for n, d in zip(result.order, result.difficulty, strict=True)]
+            columns = zip(result.order, result.difficulty, result.discrimination, strict=True)
+            order = [{"world": n, **{k: [x.value, x.low, x.high] for k, x in (("bits", d), ("discrimination", s))}} for n, d, s in columns]
             pairs = [{**vars(pair), "significant": pair.significant} for pair in result.pairs]
             console.print_json({"order": order, "pairs": pairs, "undetermined": result.undetermined, "gamma": self.gamma})
         return 0

@@ -18,6 +18,7 @@ from jaxdiff.core.errors import as_array, require, require_integer
 from jaxdiff.difficulty import information, response, verification
 
 GAMMAS = (0.0, 0.05, 0.25)
+WAY = 0.25  # discrimination is taken between this share of the way from mean to best, and so much before the best
 SHARE, FRACTION = 0.01, 0.95  # of robust hardness: so many policies reach so much of the best
 _MANY = 1e100  # stands for infinity where a quantile is taken
 WHAT = {
@@ -38,6 +39,7 @@ WHAT = {
     "correlation": "Spearman correlation of bits of a description and mean return",
     "correlation_max": "the same of the lengths there are and the best mean return up to each",
     "hbar_robust": "least length up to which 1 % of the policies come within 5 % of the best [bits]",
+    "discrimination": "share of the way from mean to best that a bit of search gains, halfway between them [1/bit]",
     **{f"tries_{g:g}": f"log2 of policies tried until one is within {g:g} of the best, from the mean" for g in GAMMAS},
     **{f"bits_{g:g}": f"shortest description of a policy within {g:g} of the best [bits]" for g in GAMMAS},
     **{f"ls_{g:g}": f"LS: bits to find and verify a policy within {g:g} of the best" for g in GAMMAS},
@@ -127,7 +129,9 @@ def numbers(
         found |= _solving(found, int((mean >= solved).sum()), len(r))
     if undetermined:
         for name in found:
-            if name.startswith(("tries", "bits", "ls", "hbar", "pic", "poic", "correlation")) and not name.endswith("solved"):
+            if name.startswith(("tries", "bits", "ls", "hbar", "discrimination", "pic", "poic", "correlation")) and not name.endswith(
+                "solved"
+            ):
                 found[name] = Number(np.nan, np.nan, np.nan)
     return Numbers({name: found[name] for name in WHAT if name in found}, acceptable, names, temperature, undetermined)
 
@@ -164,6 +168,8 @@ class _Statistic:
         self.halves = (r[:, :half].mean(1), r[:, half:].mean(1)) if half else None
         tolerance = response.TOLERANCE * max(1.0, float(np.abs(r).max()))
         self.reach = self.mean >= levels[:, None] - tolerance
+        top, middle = self.mean.max(), self.mean.mean()
+        self.way = self.mean >= np.array([[top - g * (top - middle)] for g in (1 - WAY, WAY)]) - tolerance
         deviation = np.sqrt(self.within) if self.episodes > 1 else np.zeros(len(r))
         trials = np.where(self.reach, verification.trials_to_verify(self.mean, deviation, levels[:, None], delta), np.inf)
         self.ls = bits + np.log2(np.maximum(lengths.mean(1), 1.0)) + np.log2(trials)
@@ -180,7 +186,7 @@ class _Statistic:
         self.lengths, self.first = np.unique(bits[self.order], return_index=True)
         self.names = ("variance_within", "variance_between", "percentile_99.9", "best", "best_fresh", "share_solving", "instance_share")
         self.names += ("pic", "pic_corrected", "poic", "worst", "interquartile_range", "kurtosis", "correlation", "correlation_max")
-        self.names += ("hbar_robust",)
+        self.names += ("hbar_robust", "discrimination")
         self.names += tuple(f"{kind}_{name}" for kind in ("tries", "bits", "ls") for name in names)
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
@@ -213,6 +219,7 @@ class _Statistic:
             _kurtosis(mean),
             _correlation(self.rank_bits, self.rank_mean, weight),
             *self._by_length(weight),
+            self._discrimination(weight, count),
             *verification.blind_tries(successes, count),
             *np.where(self.reach & there, self.bits, np.inf).min(1),
             *np.where(self.reach & there, self.ls, np.inf).min(1),
@@ -228,6 +235,13 @@ class _Statistic:
         residual = max(float(weight @ self.within) * (self.episodes - 1) - between, 0.0) / (count - 1)
         instance = max(between - residual, 0.0) / count
         return instance / (instance + residual) if instance + residual > 0 else float("nan")
+
+    def _discrimination(self, weight: np.ndarray, count: int) -> float:
+        """Slope of the response curve between `WAY` and 1 - `WAY`; infinite where it jumps from one to the other."""
+        near, far = verification.blind_tries((self.way @ weight).astype(np.int64), count)
+        if np.isinf(far):
+            return 0.0  # nobody of these gets there, however long one searches
+        return (1 - 2 * WAY) / (far - near) if far > near else float("inf")
 
     def _by_length(self, weight: np.ndarray) -> tuple[float, float]:
         """Cor-max and robust best-policy hardness, as in `indicators.summarise`, over the lengths that occur instead of all integers."""

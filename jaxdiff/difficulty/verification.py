@@ -114,13 +114,16 @@ def blind_tries(successes: Any, policies: Any) -> np.ndarray:
         log2 of the least n with P(no success in n) <= 1/2; infinite without a success. The same as `response.first_hit` with equal weights.
     """
     s, p = np.broadcast_arrays(np.asarray(successes, np.int64), np.asarray(policies, np.int64))
-    out = np.full(s.shape, np.inf)
-    for index in np.ndindex(s.shape):
-        good, count = int(s[index]), int(p[index])
-        if good > 0:
-            # No success in n + 1 draws: none in the first n, and the next one is not one of those that are left either.
-            n = np.arange(count - good + 1)
-            with np.errstate(divide="ignore"):
-                log = np.cumsum(np.log1p(-good / (count - n)))
-            out[index] = np.log2(1 + int(np.searchsorted(-log, np.log(2) * (1 - 1e-12))))
-    return out
+    pairs, back = np.unique(np.stack([s.reshape(-1), p.reshape(-1)]), axis=1, return_inverse=True)
+    return np.array([_tries(int(good), int(count)) for good, count in pairs.T])[back.reshape(-1)].reshape(s.shape)
+
+
+def _tries(good: int, count: int) -> float:
+    if good < 1:
+        return float("inf")
+    # No success in n + 1 draws: none in the first n, and the next one is not one of those that are left either. Each draw takes at least
+    # good / count off the logarithm, so the median is not beyond log(2) count / good.
+    n = np.arange(min(count - good, int(np.log(2) * count / good) + 1) + 1)
+    with np.errstate(divide="ignore"):
+        log = np.cumsum(np.log1p(-good / (count - n)))
+    return float(np.log2(1 + int(np.searchsorted(-log, np.log(2) * (1 - 1e-12)))))

@@ -9,9 +9,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from jaxdiff.core.errors import require
 from jaxdiff.plots.style import HIGH, INK, LOOKS, MIDDLE, POINT, SOFT, dress, heading, new_figure, outside_legend
@@ -65,13 +67,25 @@ def _row(axes: Any, r: np.ndarray, name: str, solved: float | None, last: bool) 
             ax.axvline(solved, color=HIGH, linewidth=1.2, linestyle="--")
 
 
-def response_curve(theta: Any, reward: Any, random: float | None = None) -> Figure:
-    """The mean return that a blind search of so many bits reaches, and on the left how hard it is to be bad."""
+def response_curve(theta: Any, reward: Any, random: float | None = None, band: Any = None) -> Figure:
+    """The mean return that a blind search of so many bits reaches, and on the left how hard it is to be bad.
+
+    Args:
+        theta, reward: the curve, [2G].
+        random: mean return of random actions, drawn as a line.
+        band: least and largest ability at every point, [2, 2G].
+    """
     figure = new_figure(4.2)
     ax = figure.subplots()
     ax.axvline(0, color=SOFT, linewidth=0.8)
     ax.plot(theta, reward, color=MIDDLE, linewidth=2, drawstyle="steps-post", label="response curve")
-    handles = [Line2D([], [], color=MIDDLE, linewidth=2, label="response curve")]
+    handles: list[Artist] = [Line2D([], [], color=MIDDLE, linewidth=2, label="response curve")]
+    if band is not None:
+        ends = np.asarray(band, np.float64)
+        known = ends[np.isfinite(ends)]
+        reach = max(np.abs(known).max(initial=0.0), np.abs(theta).max()) + 0.5  # what is infinite runs to the edge
+        ax.fill_betweenx(reward, *ends.clip(-reach, reach), color=MIDDLE, alpha=0.25, linewidth=0)
+        handles.append(Patch(color=MIDDLE, alpha=0.25, label="95 %"))
     if random is not None and np.isfinite(random):
         ax.axhline(random, color=HIGH, linestyle="--", linewidth=1.2)
         handles.append(Line2D([], [], color=HIGH, linestyle="--", label="random actions"))

@@ -48,6 +48,7 @@ class Comparison:
     Attributes:
         order: names, the hardest first; those whose difficulty is undetermined are left out.
         difficulty: bits, with their intervals, in that order.
+        discrimination: how steep their response curves are, see `numbers.WHAT`, in that order.
         pairs: all of them.
         undetermined: names, and why.
         gamma: tolerance.
@@ -55,6 +56,7 @@ class Comparison:
 
     order: tuple[str, ...]
     difficulty: tuple[statistics.Number, ...]
+    discrimination: tuple[statistics.Number, ...]
     pairs: tuple[Pair, ...]
     undetermined: dict[str, str]
     gamma: float
@@ -63,6 +65,9 @@ class Comparison:
         """The order and the pairs, as text."""
         lines = [f"log2 of policies tried until one is within {self.gamma:g} of the best, hardest first"]
         lines += [f"  {shown(n.value):>7}  [{interval(n)}]  {name}" for name, n in zip(self.order, self.difficulty, strict=True)]
+        lines += [f"discrimination: {statistics.WHAT['discrimination']}, steepest first"]
+        steepest = sorted(zip(self.order, self.discrimination, strict=True), key=lambda pair: -pair[1].value)
+        lines += [f"  {shown(n.value, 'discrimination'):>7}  [{interval(n, 'discrimination')}]  {name}" for name, n in steepest]
         lines += [f"  undetermined: {name}: {why}" for name, why in self.undetermined.items()]
         lines += [
             f"{p.harder} is harder than {p.easier} by {p.bits:.2f} bits"
@@ -109,7 +114,8 @@ def compare(measurements: Sequence[Measurement], gamma: float = 0.25, resamples:
     raw = [(a, b, *statistics.difference(values[a], values[b])) for a, b in itertools.combinations(order, 2)]
     corrected = _holm([p for *_, p in raw])
     pairs = tuple(Pair(a, b, found[a].value - found[b].value, p) for (a, b, _, _), p in zip(raw, corrected, strict=True))
-    return Comparison(tuple(order), tuple(found[name] for name in order), pairs, unknown, gamma)
+    steep = {m.name: m.numbers.by_name["discrimination"] for m in measurements}
+    return Comparison(tuple(order), *(tuple(of[name] for name in order) for of in (found, steep)), pairs, unknown, gamma)
 
 
 def _tries(mean: np.ndarray, gamma: float) -> float:

@@ -23,7 +23,7 @@ from jaxdiff.core.environment import Environment
 from jaxdiff.core.episodes import BOUNDED, TRUNCATED
 from jaxdiff.core.errors import InputError, require, require_integer
 from jaxdiff.core.spaces import Box
-from jaxdiff.difficulty import effective_horizon, response
+from jaxdiff.difficulty import blind_curve, effective_horizon, response
 from jaxdiff.difficulty.numbers import WHAT, Number, Numbers, numbers
 from jaxdiff.populations import actions, decision_programs, networks
 from jaxdiff.populations.population import Population
@@ -52,6 +52,7 @@ class Measurement:
         random: mean return of random actions, with its interval; NaN where there is no such policy.
         solved: the mean return that counts as solved, if known.
         curve: response curve of all policies, equally likely; None where difficulty is undetermined.
+        band: least and largest ability at each of its points, 95 %, see `blind_curve.band`; None without a curve or a bootstrap.
         horizon: effective horizon, or a sentence that says why there is none.
         settings: what was asked for.
     """
@@ -63,6 +64,7 @@ class Measurement:
     random: Number
     solved: float | None
     curve: response.Curve | None
+    band: np.ndarray | None
     horizon: effective_horizon.EffectiveHorizon | str
     settings: dict[str, Any]
 
@@ -105,7 +107,7 @@ class Measurement:
     def table(self) -> str:
         """All numbers with their intervals, as text."""
         rows = [("number", "value", "95 % interval", "what it is")]
-        rows += [(name, shown(n.value), interval(n), what) for name, what, n in self.rows()]
+        rows += [(name, shown(n.value, name), interval(n, name), what) for name, what, n in self.rows()]
         widths = [max(len(row[i]) for row in rows) for i in range(3)]
         lines = [f"{a:<{widths[0]}}  {b:>{widths[1]}}  {c:>{widths[2]}}  {d}" for a, b, c, d in rows]
         return "\n".join([self.name, *self.sentences(), "", *lines])
@@ -133,6 +135,9 @@ class Measurement:
             coordinates["group"] = list(self.by_population)
         if self.curve is not None:
             data |= {"response_theta": ("point", np.asarray(self.curve.theta)), "response_reward": ("point", np.asarray(self.curve.reward))}
+        if self.band is not None:
+            data["response_band"] = (("side", "point"), self.band)
+            coordinates["side"] = ["low", "high"]
         about = {k: v for k, v in self.settings.items() if v is not None} | {"world": self.name, "undetermined": self.numbers.undetermined}
         return xr.Dataset(data, coordinates, about)
 
@@ -212,6 +217,7 @@ def measure(
     }
     mean = collected.returns.mean(1, dtype=np.float64)
     curve = None if total.undetermined else response.curve(np.ones(len(mean)), mean)
+    band = blind_curve.band(curve, mean, resamples) if curve is not None and resamples else None
     reached = min(steps, int(collected.lengths.max()))
     table = tables.tabulate(world.env, world.params, reached)
     horizon = table if isinstance(table, str) else effective_horizon.effective_horizon(table, longest=8)
@@ -219,7 +225,7 @@ def measure(
         horizon = f"GORP does not solve it with sequences of up to {len(horizon.by_k)} actions"
     settings = {"episodes": episodes, "steps": steps, "policies": len(mean), "resamples": resamples, "delta": delta, "solved": solved}
     settings["population"] = population if isinstance(population, str) else "; ".join(collected.names)
-    return Measurement(world.name if name is None else name, collected, total, groups, random, solved, curve, horizon, settings)
+    return Measurement(world.name if name is None else name, collected, total, groups, random, solved, curve, band, horizon, settings)
 
 
 def draw(population: str, world: worlds.Known, policies: int, key: jax.Array) -> tuple[Population, ...]:
@@ -277,16 +283,16 @@ def _random(world: worlds.Known, key: jax.Array, options: dict[str, Any]) -> Num
     return numbers(out.returns, out.lengths, out.bits, resamples=500).by_name["mean"]
 
 
-def shown(value: float) -> str:
-    """A number for people."""
+def shown(value: float, name: str = "") -> str:
+    """A number, of that name, for people."""
     if np.isnan(value):
         return "undetermined"
     if np.isinf(value):
-        return "none"
+        return "a jump" if name == "discrimination" else "none"
     text = f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
     return "0" if float(text.replace(",", "")) == 0 else text
 
 
-def interval(number: Number) -> str:
-    """An interval for people; nothing where there is none."""
-    return "" if np.isnan(number.low) and np.isnan(number.high) else f"{shown(number.low)} .. {shown(number.high)}"
+def interval(number: Number, name: str = "") -> str:
+    """An interval, of the number of that name, for people; nothing where there is none."""
+    return "" if np.isnan(number.low) and np.isnan(number.high) else f"{shown(number.low, name)} .. {shown(number.high, name)}"

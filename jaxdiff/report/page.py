@@ -104,7 +104,7 @@ def _numbers(measurement: Measurement) -> str:
     from jaxdiff.report.measurement import interval, shown
 
     rows = "".join(
-        f"<tr><td>{html.escape(what)}</td><td class='n'>{shown(n.value)}</td><td class='n'>{interval(n)}</td>"
+        f"<tr><td>{html.escape(what)}</td><td class='n'>{shown(n.value, name)}</td><td class='n'>{interval(n, name)}</td>"
         f"<td><code>{name}</code></td></tr>"
         for name, what, n in measurement.rows()
     )
@@ -116,15 +116,25 @@ def _groups(measurement: Measurement) -> str:
 
     if not measurement.by_population:
         return ""
-    names = ("mean", "variance_within", "variance_between", "percentile_99.9", "share_solving", "pic", "poic", "tries_0.25")
+    names = (
+        "mean",
+        "variance_within",
+        "variance_between",
+        "percentile_99.9",
+        "share_solving",
+        "pic",
+        "poic",
+        "tries_0.25",
+        "discrimination",
+    )
     head = "".join(f"<th>{name}</th>" for name in names)
 
-    def cell(n: Number) -> str:
-        between = interval(n)
-        return f"<td class='n'>{shown(n.value)}" + (f"<br><small>{between}</small>" if between else "") + "</td>"
+    def cell(name: str, n: Number) -> str:
+        between = interval(n, name)
+        return f"<td class='n'>{shown(n.value, name)}" + (f"<br><small>{between}</small>" if between else "") + "</td>"
 
     rows = "".join(
-        f"<tr><td>{html.escape(group)}</td>" + "".join(cell(n.by_name[name]) for name in names) + "</tr>"
+        f"<tr><td>{html.escape(group)}</td>" + "".join(cell(name, n.by_name[name]) for name in names) + "</tr>"
         for group, n in measurement.by_population.items()
     )
     return f"<h2>By population, 95 % intervals below</h2><table><thead><tr><th></th>{head}</tr></thead><tbody>{rows}</tbody></table>"
@@ -141,8 +151,14 @@ def _figures(measurement: Measurement) -> list[tuple[Figure, str]]:
         )
     ]
     if measurement.curve is not None:
-        figure = any_environment.response_curve(measurement.curve.theta, measurement.curve.reward, measurement.random.value)
-        made.append((figure, "Response curve: the mean return that a blind search of so many bits reaches with probability 1/2."))
+        figure = any_environment.response_curve(
+            measurement.curve.theta, measurement.curve.reward, measurement.random.value, measurement.band
+        )
+        caption = (
+            "Response curve: the mean return that a blind search of so many bits reaches with probability 1/2. Where it is steep, the world "
+            "tells better searchers from worse ones."
+        )
+        made.append((figure, caption + ("" if measurement.band is None else " Band: 95 %, resampling policies.")))
         figure = any_environment.descriptions(c.bits, c.returns.mean(1), c.group, c.names)
         made.append((figure, "Mean return and length of the policies' descriptions."))
     return made

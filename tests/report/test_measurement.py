@@ -98,6 +98,8 @@ def test_what_is_said(measured):
     data = measured.to_xarray()
     assert data.sizes["policy"] == 60
     assert float(data.number.sel(name="mean", bound="value")) == measured.numbers.by_name["mean"].value
+    assert (data.response_band.sel(side="low") <= data.response_theta).all()
+    assert re.search(r"discrimination +a jump", text), "there are only good programs and bad ones"
 
 
 def test_the_page_is_whole(measured, tmp_path):

@@ -155,8 +155,8 @@ def _figures(measurement: Measurement) -> list[tuple[Figure, str]]:
             measurement.curve.theta, measurement.curve.reward, measurement.random.value, measurement.band
         )
         caption = (
-            "Response curve: the mean return that a blind search of so many bits reaches with probability 1/2. Where it is steep, the world "
-            "tells better searchers from worse ones."
+            "Response curve: the mean return that a blind search of so many bits reaches with probability 1/2. Where it is steep, the "
+            "world tells better searchers from worse ones."
         )
         made.append((figure, caption + ("" if measurement.band is None else " Band: 95 %, resampling policies.")))
         figure = any_environment.descriptions(c.bits, c.returns.mean(1), c.group, c.names)

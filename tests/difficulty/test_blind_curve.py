@@ -24,7 +24,8 @@ def test_the_band_is_that_of_curves_of_resampled_policies():
     low, high = blind_curve.band(curve, MEAN, resamples=30, seed=5)
     assert np.array_equal(low, ordered[1]), "29 x .025 = .7, the second of 30"
     assert np.array_equal(high, ordered[28])
-    assert (low <= np.asarray(curve.theta)).all() and (np.asarray(curve.theta) <= high).all()
+    assert (low <= np.asarray(curve.theta)).all()
+    assert (np.asarray(curve.theta) <= high).all()
     assert np.isinf(high[-1]), "a third of resampled populations lack the best policy"
     with pytest.raises(InputError, match="resamples"):
         blind_curve.band(curve, MEAN, resamples=0)

@@ -115,7 +115,8 @@ def compare(measurements: Sequence[Measurement], gamma: float = 0.25, resamples:
     corrected = _holm([p for *_, p in raw])
     pairs = tuple(Pair(a, b, found[a].value - found[b].value, p) for (a, b, _, _), p in zip(raw, corrected, strict=True))
     steep = {m.name: m.numbers.by_name["discrimination"] for m in measurements}
-    return Comparison(tuple(order), *(tuple(of[name] for name in order) for of in (found, steep)), pairs, unknown, gamma)
+    ordered = tuple(order)
+    return Comparison(ordered, tuple(found[n] for n in ordered), tuple(steep[n] for n in ordered), pairs, unknown, gamma)
 
 
 def _tries(mean: np.ndarray, gamma: float) -> float:

@@ -233,7 +233,7 @@ def compared(rows: Mapping[str, Sequence[Outcome]], scores: Mapping[str, float],
     dress(learning, None, "minutes of training", "episode score in training")
     learning.set_ylim(min(0.0, learning.get_ylim()[0]), max(300.0, learning.get_ylim()[1]))
     reference_lines(learning, scores)
-    dress(after, None, "trial", "mean score on the episodes played afterwards")
+    dress(after, None, "trial", "mean score, played afterwards")
     after.set_ylim(min(0.0, after.get_ylim()[0]), 31)
     handles = [
         Line2D([], [], color=k.color, linestyle=k.linestyle, marker=k.marker, linewidth=2, label=n)

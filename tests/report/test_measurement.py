@@ -286,6 +286,8 @@ def test_compare_orders(measured):
     assert pairs[found.order[0], found.order[2]].significant
     assert not pairs[found.order[1], found.order[2]].significant
     assert "may be chance" in found.table()
+    assert "discrimination: share of the way" in found.table()
+    assert len(found.discrimination) == 3
     with pytest.raises(InputError, match="at least two"):
         compare([measured])
 

@@ -119,8 +119,10 @@ class Compare:
         for path in written:
             screen.print(f"wrote {path}", soft_wrap=True)
         if self.json:
-            columns = zip(result.order, result.difficulty, result.discrimination, strict=True)
-            order = [{"world": n, **{k: [x.value, x.low, x.high] for k, x in (("bits", d), ("discrimination", s))}} for n, d, s in columns]
+            order = [
+                {"world": name, "bits": [d.value, d.low, d.high], "discrimination": [s.value, s.low, s.high]}
+                for name, d, s in zip(result.order, result.difficulty, result.discrimination, strict=True)
+            ]
             pairs = [{**vars(pair), "significant": pair.significant} for pair in result.pairs]
             console.print_json({"order": order, "pairs": pairs, "undetermined": result.undetermined, "gamma": self.gamma})
         return 0

@@ -20,6 +20,7 @@ from jaxdiff.difficulty import information, response, verification
 GAMMAS = (0.0, 0.05, 0.25)
 WAY = 0.25  # discrimination is taken between this share of the way from mean to best, and so much before the best
 SHARE, FRACTION = 0.01, 0.95  # of robust hardness: so many policies reach so much of the best
+_OF_DIFFICULTY = ("tries", "bits", "ls", "hbar", "discrimination", "pic", "poic", "correlation")  # no values where it is undetermined
 _MANY = 1e100  # stands for infinity where a quantile is taken
 WHAT = {
     "mean": "mean return of all policies",
@@ -129,9 +130,7 @@ def numbers(
         found |= _solving(found, int((mean >= solved).sum()), len(r))
     if undetermined:
         for name in found:
-            if name.startswith(("tries", "bits", "ls", "hbar", "discrimination", "pic", "poic", "correlation")) and not name.endswith(
-                "solved"
-            ):
+            if name.startswith(_OF_DIFFICULTY) and not name.endswith("solved"):
                 found[name] = Number(np.nan, np.nan, np.nan)
     return Numbers({name: found[name] for name in WHAT if name in found}, acceptable, names, temperature, undetermined)
 

@@ -38,7 +38,7 @@ WHAT = {
     "interquartile_range": "interquartile range of the policies' mean returns",
     "kurtosis": "excess kurtosis of the policies' mean returns",
     "correlation": "Spearman correlation of bits of a description and mean return",
-    "correlation_max": "the same of the lengths there are and the best mean return up to each",
+    "correlation_max": "the same of lengths and the best mean return up to each (resamples have fewer lengths: its interval may miss it)",
     "hbar_robust": "least length up to which 1 % of the policies come within 5 % of the best [bits]",
     "discrimination": "share of the way from mean to best that a bit of search gains, halfway between them [1/bit]",
     **{f"tries_{g:g}": f"log2 of policies tried until one is within {g:g} of the best, from the mean" for g in GAMMAS},

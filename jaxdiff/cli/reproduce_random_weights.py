@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,13 +53,13 @@ def _table(study: Study, world: str) -> object:
     from jaxdiff.report.measurement import interval, shown
     from jaxdiff.studies.random_weights import SHOWN
 
-    cells = [
-        [row.architecture, *(f"{shown(row.numbers[name].value)}\n{interval(row.numbers[name])}" for name in SHOWN)]
-        for row in study.rows
-        if row.world == world
-    ]
+    rows = [row for row in study.rows if row.world == world]
+    # Nothing is solved where no return counts as solved.
+    names = [name for name in SHOWN if any(not math.isnan(row.numbers[name].value) for row in rows)]
+    cells = [[row.architecture, *(f"{shown(row.numbers[n].value)}\n{interval(row.numbers[n])}" for n in names)] for row in rows]
     title = f"{world}: {study.settings.networks:,} networks of each architecture, {study.settings.episodes} episodes"
-    return console.table(title, ["architecture", *SHOWN], cells, "95 % intervals below", texts=True)
+    columns = ["architecture", *(name.replace("_", " ") for name in names)]
+    return console.table(title, columns, cells, "below each number its 95 % interval", texts=True)
 
 
 def _write(folder: Path, study: Study, rows: list[dict[str, object]]) -> list[Path]:

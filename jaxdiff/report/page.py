@@ -26,7 +26,7 @@ body { font: 16px/1.5 Georgia, serif; color: #1a1a1a; max-width: 60em; margin: 2
 h1 { font-size: 1.6em; } h2 { font-size: 1.2em; margin-top: 2em; }
 table { border-collapse: collapse; font: 13px/1.4 Helvetica, Arial, sans-serif; }
 th, td { padding: 0.25em 0.8em; text-align: left; border-bottom: 1px solid #ddd; vertical-align: top; }
-td.n { text-align: right; white-space: nowrap; }
+td.n, th.n { text-align: right; } td.n { white-space: nowrap; }
 p.first { border-left: 4px solid #1f4fbf; padding-left: 1em; }
 img { max-width: 100%; } figure { margin: 1em 0; } figcaption { font-size: 0.9em; color: #5f5f5f; }
 @media print { body { margin: 0; max-width: none; font-size: 11pt; } figure, tr { break-inside: avoid; } h2 { break-after: avoid; } }
@@ -127,17 +127,23 @@ def _groups(measurement: Measurement) -> str:
         "tries_0.25",
         "discrimination",
     )
-    head = "".join(f"<th>{name}</th>" for name in names)
+    groups = measurement.by_population
 
     def cell(name: str, n: Number) -> str:
         between = interval(n, name)
         return f"<td class='n'>{shown(n.value, name)}" + (f"<br><small>{between}</small>" if between else "") + "</td>"
 
+    # Populations are columns: there are fewer of them, and a sheet of paper is not wide.
+    head = "".join(f"<th class='n'>{html.escape(group)}</th>" for group in groups)
     rows = "".join(
-        f"<tr><td>{html.escape(group)}</td>" + "".join(cell(name, n.by_name[name]) for name in names) + "</tr>"
-        for group, n in measurement.by_population.items()
+        f"<tr><td><code>{name}</code></td>" + "".join(cell(name, n.by_name[name]) for n in groups.values()) + "</tr>"
+        for name in names
+        if not all(np.isnan(n.by_name[name].value) for n in groups.values())
     )
-    return f"<h2>By population, 95 % intervals below</h2><table><thead><tr><th></th>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return (
+        "<h2>By population</h2><p>Below each number its 95 % interval.</p>"
+        f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    )
 
 
 def _figures(measurement: Measurement) -> list[tuple[Figure, str]]:

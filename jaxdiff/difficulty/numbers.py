@@ -15,7 +15,7 @@ import numpy as np
 from scipy import stats
 
 from jaxdiff.core.errors import as_array, require, require_integer
-from jaxdiff.difficulty import information, response, verification
+from jaxdiff.difficulty import information, verification
 
 GAMMAS = (0.0, 0.05, 0.25)
 WAY = 0.25  # discrimination is taken between this share of the way from mean to best, and so much before the best
@@ -29,7 +29,7 @@ WHAT = {
     "percentile_99.9": "99.9th percentile of the policies' mean returns",
     "best": "highest mean return (its interval cannot reach above it)",
     "best_fresh": "what the policy that is best in half of the episodes gets in the others",
-    "share_solving": "share of policies whose mean return is that which counts as solved",
+    "share_solving": "share of policies whose mean return reaches what counts as solved",
     "instance_share": "share of the variance within policies that is the instance's",
     "pic": "policy information capacity, plug-in as published [bits]",
     "pic_corrected": "the same with Miller and Madow's correction for few episodes [bits]",
@@ -41,10 +41,10 @@ WHAT = {
     "correlation_max": "the same of lengths and the best mean return up to each (resamples have fewer lengths: its interval may miss it)",
     "hbar_robust": "least length up to which 1 % of the policies come within 5 % of the best [bits]",
     "discrimination": "share of the way from mean to best that a bit of search gains, halfway between them [1/bit]",
-    **{f"tries_{g:g}": f"log2 of policies tried until one is within {g:g} of the best, from the mean" for g in GAMMAS},
+    **{f"tries_{g:g}": f"log2 of policies tried until one is within {g:g} of the best, from the mean (median)" for g in GAMMAS},
     **{f"bits_{g:g}": f"shortest description of a policy within {g:g} of the best [bits]" for g in GAMMAS},
     **{f"ls_{g:g}": f"LS: bits to find and verify a policy within {g:g} of the best" for g in GAMMAS},
-    "tries_solved": "log2 of policies tried until one solves the world",
+    "tries_solved": "log2 of policies tried until one solves the world (median)",
     "bits_solved": "shortest description of a policy that solves the world [bits]",
     "ls_solved": "LS: bits to find and verify a policy that solves the world",
 }
@@ -115,19 +115,20 @@ def numbers(
     # Thresholds ascend with falling gamma; that of "solved" stands last, wherever it lies.
     names = tuple(f"{g:g}" for g in GAMMAS) + (() if solved is None else ("solved",))
     levels = np.array([*(mean.max() - g * width for g in GAMMAS), *(() if solved is None else (solved,))])
-    single = [verification.acceptable(r, lengths, b, level, delta) for level in levels]
+    single = [verification.acceptable(returns, lengths, b, level, delta) for level in levels]
     acceptable = verification.Acceptable(
         *(np.concatenate([getattr(s, f) for s in single]) for f in verification.Acceptable.__dataclass_fields__)
     )
     temperature = information.best_temperature(r)
-    statistic = _Statistic(r, np.asarray(lengths, np.float64), b, levels, names, solved, temperature, delta)
+    rounding = information.slack(returns)
+    statistic = _Statistic(r, np.asarray(lengths, np.float64), b, levels, names, solved, temperature, delta, rounding)
     everything = np.arange(len(r))
     value = statistic(everything)
     low, high = _interval(statistic, len(r), seed, resamples)
     found = {name: Number(*map(float, row)) for name, *row in zip(statistic.names, value, low, high, strict=True)}
     found["mean"] = _mean(r, seed, resamples)
     if solved is not None and resamples:
-        found |= _solving(found, int((mean >= solved).sum()), len(r))
+        found |= _solving(found, int((mean >= solved - rounding).sum()), len(r))
     if undetermined:
         for name in found:
             if name.startswith(_OF_DIFFICULTY) and not name.endswith("solved"):
@@ -158,19 +159,20 @@ class _Statistic:
         solved: float | None,
         temperature: float,
         delta: float,
+        rounding: float,
     ) -> None:
-        self.r, self.mean, self.bits, self.solved = r, r.mean(1), bits, solved
+        self.r, self.mean, self.bits = r, r.mean(1), bits
         self.episodes = r.shape[1]
         self.within = r.var(1, ddof=1) if self.episodes > 1 else np.full(len(r), np.nan)
         self.centred = r - self.mean[:, None]
         half = self.episodes // 2
         self.halves = (r[:, :half].mean(1), r[:, half:].mean(1)) if half else None
-        tolerance = response.TOLERANCE * max(1.0, float(np.abs(r).max()))
-        self.reach = self.mean >= levels[:, None] - tolerance
+        self.least = None if solved is None else solved - rounding
+        self.reach = self.mean >= levels[:, None] - rounding
         top, middle = self.mean.max(), self.mean.mean()
-        self.way = self.mean >= np.array([[top - g * (top - middle)] for g in (1 - WAY, WAY)]) - tolerance
+        self.way = self.mean >= np.array([[top - g * (top - middle)] for g in (1 - WAY, WAY)]) - rounding
         deviation = np.sqrt(self.within) if self.episodes > 1 else np.zeros(len(r))
-        trials = np.where(self.reach, verification.trials_to_verify(self.mean, deviation, levels[:, None], delta), np.inf)
+        trials = np.where(self.reach, verification.trials_to_verify(self.mean, deviation, levels[:, None], delta, rounding), np.inf)
         self.ls = bits + np.log2(np.maximum(lengths.mean(1), 1.0)) + np.log2(trials)
         bins = information.binned(r)
         kinds = int(bins.max()) + 1
@@ -208,7 +210,7 @@ class _Statistic:
             np.percentile(mean, information.PERCENTILE),
             mean.max(),
             best_fresh,
-            np.nan if self.solved is None else float((mean >= self.solved).mean()),
+            np.nan if self.least is None else float((mean >= self.least).mean()),
             self._instance_share(weight, count),
             pic[0],
             max(pic[1], 0.0),
@@ -322,7 +324,7 @@ def difference(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
     require(first.size > 0 and second.size > 0, "values", "empty", "bootstrap values")
     a, b = (np.nan_to_num(x, posinf=_MANY) for x in (first, second))
     above = (a[:, None] > b).mean() + 0.5 * (a[:, None] == b).mean()
-    # One more in each direction, as permutation tests count: no probability is 0.
+    # No probability is 0: at least one in so many resamples.
     p = 2 * min(above, 1 - above)
     return float(np.median(a) - np.median(b)), float(min(1.0, max(p, 1 / min(first.size, second.size))))
 

@@ -14,11 +14,10 @@ import numpy as np
 from scipy import stats
 
 from jaxdiff.core.errors import as_array, require
-from jaxdiff.difficulty import response
-from jaxdiff.difficulty.information import checked
+from jaxdiff.difficulty.information import checked, slack
 
 
-def trials_to_verify(mean: Any, deviation: Any, threshold: Any, delta: float = 0.05) -> np.ndarray:
+def trials_to_verify(mean: Any, deviation: Any, threshold: Any, delta: float = 0.05, rounding: float = 0.0) -> np.ndarray:
     """Episodes after which a one-sided test says with confidence 1 - delta that the mean return lies above a threshold.
 
     n = (z deviation / (mean - threshold))^2 rounded up, of the normal approximation, at least 1. One episode where returns do not
@@ -28,6 +27,7 @@ def trials_to_verify(mean: Any, deviation: Any, threshold: Any, delta: float = 0
         mean, deviation: of the returns of a policy, [...].
         threshold: [...].
         delta: probability of being wrong, in 0..1/2.
+        rounding: by how much a mean return that does not vary may miss the threshold, see `information.slack`.
 
     Raises:
         InputError: a delta outside that.
@@ -38,7 +38,7 @@ def trials_to_verify(mean: Any, deviation: Any, threshold: Any, delta: float = 0
     z = float(stats.norm.isf(delta))
     with np.errstate(divide="ignore", invalid="ignore"):
         n = np.ceil((z * deviation / np.maximum(above, 0.0)) ** 2)
-    return np.where(deviation > 0, np.maximum(n, 1.0), np.where(above >= 0, 1.0, np.inf))
+    return np.where(deviation > 0, np.maximum(n, 1.0), np.where(above >= -rounding, 1.0, np.inf))
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,9 @@ def acceptable(returns: Any, lengths: Any, bits: Any, thresholds: Any, delta: fl
     )
     t = np.sort(np.atleast_1d(np.asarray(thresholds, np.float64)))
     mean, deviation = r.mean(1), r.std(1, ddof=1) if r.shape[1] > 1 else np.zeros(len(r))
-    reach = mean >= t[:, None] - response.TOLERANCE * max(1.0, float(np.abs(r).max()))
-    trials = np.where(reach, trials_to_verify(mean, deviation, t[:, None], delta), np.inf)
+    rounding = slack(returns)
+    reach = mean >= t[:, None] - rounding
+    trials = np.where(reach, trials_to_verify(mean, deviation, t[:, None], delta, rounding), np.inf)
     # A policy that lies exactly on the threshold cannot be told from one below: it is acceptable, but takes for ever to verify.
     ls = np.where(reach, b + np.log2(np.maximum(steps.mean(1), 1.0)) + np.log2(trials), np.inf)
     best = np.argmin(ls, axis=1)

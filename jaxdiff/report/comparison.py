@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from jaxdiff.core.errors import require, require_integer
+from jaxdiff.difficulty import information, verification
 from jaxdiff.difficulty import numbers as statistics
-from jaxdiff.difficulty import verification
 from jaxdiff.report.measurement import Measurement, interval, shown
 
 LEVEL = 0.05
@@ -106,10 +106,10 @@ def compare(measurements: Sequence[Measurement], gamma: float = 0.25, resamples:
     for number, m in enumerate(measurements):
         if m.name in unknown:
             continue
-        mean = m.collected.returns.mean(1, dtype=np.float64)
-        values[m.name] = _resampled(mean, gamma, resamples, seed + number)
+        mean, slack = m.collected.returns.mean(1, dtype=np.float64), information.slack(m.collected.returns)
+        values[m.name] = _resampled(mean, gamma, slack, resamples, seed + number)
         low, high = np.quantile(values[m.name], [0.025, 0.975])
-        found[m.name] = statistics.Number(_tries(mean, gamma), float(low), float(high))
+        found[m.name] = statistics.Number(_tries(mean, gamma, slack), float(low), float(high))
     order = sorted(found, key=lambda name: -found[name].value)
     raw = [(a, b, *statistics.difference(values[a], values[b])) for a, b in itertools.combinations(order, 2)]
     corrected = _holm([p for *_, p in raw])
@@ -119,13 +119,13 @@ def compare(measurements: Sequence[Measurement], gamma: float = 0.25, resamples:
     return Comparison(ordered, tuple(found[n] for n in ordered), tuple(steep[n] for n in ordered), pairs, unknown, gamma)
 
 
-def _tries(mean: np.ndarray, gamma: float) -> float:
+def _tries(mean: np.ndarray, gamma: float, slack: float) -> float:
     level = mean.max() - gamma * (mean.max() - mean.mean())
-    return float(verification.blind_tries((mean >= level - 1e-12 * max(1.0, abs(level))).sum(), len(mean)))
+    return float(verification.blind_tries((mean >= level - slack).sum(), len(mean)))
 
 
-def _resampled(mean: np.ndarray, gamma: float, resamples: int, seed: int) -> np.ndarray:
-    return statistics.resampled(lambda rows: _tries(mean[rows], gamma), len(mean), seed, resamples)
+def _resampled(mean: np.ndarray, gamma: float, slack: float, resamples: int, seed: int) -> np.ndarray:
+    return statistics.resampled(lambda rows: _tries(mean[rows], gamma, slack), len(mean), seed, resamples)
 
 
 def _holm(p: list[float]) -> list[float]:

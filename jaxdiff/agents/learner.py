@@ -74,7 +74,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Trained:
-    """What a run leaves: state, counters, the lines of its logbook, seconds of compilation, the number of environments."""
+    """What a run leaves: configuration, state, counters, its logbook's lines, seconds of compilation, whether its budget is spent."""
 
     config: TrainConfig
     state: TrainState

@@ -48,7 +48,7 @@ class Logbook:
             path.write_text("".join(json.dumps(line) + "\n" for line in book.lines))
             book._file = path.open("a")
             if tensorboard:
-                book._board = _board(folder / "tensorboard", updates)
+                book._board = _board(folder / "tensorboard", book.lines)
         if wandb is not None:
             try:
                 import wandb as library  # pyright: ignore[reportMissingImports]
@@ -94,12 +94,13 @@ def read(folder: Path) -> list[dict[str, Any]]:
     return out
 
 
-def _board(folder: Path, updates: int) -> Any:
+def _board(folder: Path, lines: list[dict[str, Any]]) -> Any:
     try:
         from tensorboardX import SummaryWriter
     except ImportError:
         return None
-    return SummaryWriter(str(folder), purge_step=updates if updates else None)
+    # What was written after the last line that is kept is written again.
+    return SummaryWriter(str(folder), purge_step=lines[-1]["steps"] + 1 if lines else None)
 
 
 def _plain(value: Any) -> Any:

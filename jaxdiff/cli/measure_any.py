@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from jaxdiff.cli import console
-from jaxdiff.core.errors import require, require_integer
+from jaxdiff.core.errors import require_integer
 
 if TYPE_CHECKING:
     from jaxdiff.report.measurement import Measurement
@@ -107,9 +107,9 @@ class Compare:
 
     def run(self) -> int:
         """Do it; returns the exit code."""
-        from jaxdiff.report.comparison import compare
+        from jaxdiff.report.comparison import check, compare
 
-        require(len(self.worlds) > 1, "worlds", " ".join(self.worlds) or "none", "at least two worlds")
+        check(self.worlds, self.gamma, self.resamples)
         folders = {name: None if self.out is None else self.out / name.replace(":", "-").replace("/", "-") for name in self.worlds}
         found = {name: measured(name, self, folders[name]) for name in self.worlds}
         result = compare(list(found.values()), self.gamma, self.resamples, self.seed)

@@ -230,7 +230,9 @@ def divergence() -> Iterator[None]:
     try:
         yield
     except learner.DivergedError as error:
-        raise InputError("learning_rate", f"too high: {error}", "a configuration that does not diverge") from error
+        raise InputError(
+            "train", str(error), "a configuration that does not diverge (another --preset or --algorithm, a lower --auxiliary-weight)"
+        ) from error
 
 
 def needs_extra() -> None:

@@ -89,10 +89,7 @@ def compare(measurements: Sequence[Measurement], gamma: float = 0.25, resamples:
     Raises:
         InputError: fewer than two, equal names, a gamma outside its range, or different numbers of policies.
     """
-    names = [m.name for m in measurements]
-    require(len(names) > 1 and len(set(names)) == len(names), "measurements", names, "at least two environments of different names")
-    require(0 <= gamma <= 1, "gamma", gamma, "a number from 0 to 1")
-    require_integer("resamples", resamples, 100)
+    check([m.name for m in measurements], gamma, resamples)
     sizes = {len(m.collected.returns) for m in measurements}
     require(
         len(sizes) == 1,
@@ -117,6 +114,14 @@ def compare(measurements: Sequence[Measurement], gamma: float = 0.25, resamples:
     steep = {m.name: m.numbers.by_name["discrimination"] for m in measurements}
     ordered = tuple(order)
     return Comparison(ordered, tuple(found[n] for n in ordered), tuple(steep[n] for n in ordered), pairs, unknown, gamma)
+
+
+def check(names: Sequence[str], gamma: float, resamples: int) -> None:
+    """Refuse what cannot be compared, before anything is measured; arguments and errors as for `compare`."""
+    said = " ".join(names) or "none"
+    require(len(names) > 1 and len(set(names)) == len(names), "worlds", said, "at least two worlds, of different names")
+    require(0 <= gamma <= 1, "gamma", gamma, "a number from 0 to 1")
+    require_integer("resamples", resamples, 100)
 
 
 def _tries(mean: np.ndarray, gamma: float, slack: float) -> float:

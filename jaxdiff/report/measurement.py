@@ -100,6 +100,8 @@ class Measurement:
         if self.bounded:
             cut = f"{self.bounded:.2%} of the episodes had not ended after {self.settings['steps']} steps"
             said.append(f"{cut}: they are reported as truncated there.")
+        if self.settings.get("solved_unused") is not None:
+            said.append(f"What the environment calls solved, {self.settings['solved_unused']:g}, is of whole episodes, and is not used.")
         if isinstance(self.horizon, str):
             said.append(f"No effective horizon: {self.horizon}.")
         return said
@@ -196,17 +198,24 @@ def measure(
     for argument, value, least in (("episodes", episodes, 1), ("policies", policies, 1), ("steps", steps, 1), ("chunk", chunk, 1)):
         require_integer(argument, value, least)
     require_integer("resamples", resamples, 0)
+    require(0 < delta < 0.5, "delta", delta, "a number above 0 and below 1/2")
     world = worlds.find(env) if isinstance(env, str) else worlds.known(env, params, name, solved)
+    said = world.solved if solved is None else None
     solved = world.solved if solved is None else solved
     require(solved is None or bool(np.isfinite(solved)), "solved", solved, "a finite number")
-    seed, key = (0 if key is None else key, None) if key is None or (np.ndim(key) == 0 and isinstance(key, int | np.integer)) else (0, key)
-    key = jax.random.key(seed) if key is None else key
+    plain = key is None or (np.ndim(key) == 0 and isinstance(key, int | np.integer))
+    key = jax.random.key(int(key or 0)) if plain else key
+    drawn_from = np.asarray(jax.random.key_data(key)).tolist()
     key_play, key_draw, key_random = jax.random.split(key, 3)
     everyone = draw(population, world, policies, key_draw) if isinstance(population, str) else population
     keep = pieces.forget if folder is None else pieces.keeper(Path(folder))
     options: dict[str, Any] = {"episodes": episodes, "steps": steps, "chunk": chunk, "keep": keep, "progress": progress, "devices": devices}
     collected = collecting.collect(world.env, world.params, everyone, key_play, **options)
-    random = _random(world, key_random, options)
+    cut = None
+    if said is not None and (collected.endings == BOUNDED).any():
+        # What the environment calls solved is a return of whole episodes.
+        cut, solved = said, None
+    random = _random(world, key_random, options, resamples)
     found = {"solved": solved, "seed": 0, "resamples": resamples, "delta": delta}
     total = numbers(collected.returns, collected.lengths, collected.bits, **found)
     mine = {g: collected.group == g for g in range(len(collected.names))}
@@ -224,6 +233,7 @@ def measure(
     if not isinstance(horizon, str) and np.isnan(horizon.value):
         horizon = f"GORP does not solve it with sequences of up to {len(horizon.by_k)} actions"
     settings = {"episodes": episodes, "steps": steps, "policies": len(mean), "resamples": resamples, "delta": delta, "solved": solved}
+    settings |= {"solved_unused": cut, "key": drawn_from}
     settings["population"] = population if isinstance(population, str) else "; ".join(collected.names)
     return Measurement(world.name if name is None else name, collected, total, groups, random, solved, curve, band, horizon, settings)
 
@@ -273,14 +283,16 @@ def _seen_range(world: worlds.Known, key: jax.Array) -> tuple[np.ndarray, np.nda
     return low, np.where(high > low, high, low + 1.0)
 
 
-def _random(world: worlds.Known, key: jax.Array, options: dict[str, Any]) -> Number:
+def _random(world: worlds.Known, key: jax.Array, options: dict[str, Any], resamples: int) -> Number:
     """Mean return of random actions."""
     try:
         policy = actions.random_actions(world.env.action_space(world.params), RANDOM)
     except InputError:
         return Number(np.nan, np.nan, np.nan)
-    out = collecting.collect(world.env, world.params, policy, key, **{**options, "progress": None})
-    return numbers(out.returns, out.lengths, out.bits, resamples=500).by_name["mean"]
+    keep: pieces.Keep = options["keep"]  # under a name of its own: the population may be of random actions, too
+    mine = {**options, "progress": None, "keep": lambda name, about, make: keep(f"beside-{name}", about, make)}
+    out = collecting.collect(world.env, world.params, policy, key, **mine)
+    return numbers(out.returns, out.lengths, out.bits, resamples=resamples).by_name["mean"]
 
 
 def shown(value: float, name: str = "") -> str:

@@ -8,6 +8,7 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import jax
 import numpy as np
 
 import jaxdiff
@@ -59,6 +60,11 @@ def text(measurement: Measurement) -> str:
     name = html.escape(measurement.name)
     figures = "".join(_figure(figure, caption) for figure, caption in _figures(measurement))
     said = "".join(f"<li>{html.escape(sentence)}</li>" for sentence in measurement.sentences())
+    bootstrap = (
+        "Intervals: 95 %, percentiles of a bootstrap over policies (of the mean: over policies and episodes; of the share that solves: "
+        "exact, binomial); "
+    )
+    intervals = bootstrap if measurement.settings["resamples"] else "Without a bootstrap there are no intervals; "
     settings = ", ".join(f"{k} {v}" for k, v in measurement.settings.items() if v is not None)
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>How hard is {name}?</title><style>{STYLE}</style></head><body>
@@ -67,8 +73,8 @@ def text(measurement: Measurement) -> str:
 <h2>What was done</h2><ul>{said}</ul>
 <h2>Numbers</h2>{_numbers(measurement)}{_groups(measurement)}
 <h2>Figures</h2>{figures}
-<h2>How it was made</h2><p>jaxdiff {jaxdiff.__version__}; {html.escape(settings)}. Intervals: 95 %, percentiles of a bootstrap over
-policies (of the mean: over policies and episodes; of the share that solves: exact, binomial). LS is L(&pi;) + log2(steps &times;
+<h2>How it was made</h2><p>jaxdiff {jaxdiff.__version__}, jax {jax.__version__}; {html.escape(settings)}. {intervals}tries are the median of
+a search without replacement, in bits. LS is L(&pi;) + log2(steps &times;
 trials to verify at confidence 1 &minus; &delta;).</p>
 </body></html>
 """
@@ -94,8 +100,9 @@ def quote(measurement: Measurement) -> str:
     if np.isinf(number.value):
         above = "" if np.isnan(number.low) else f": quote that its difficulty is above {shown(number.low)} bits for this population (95 %)"
         return f"None of {len(measurement.collected.returns):,} policies {goal}{above}. {limits}"
+    between = f" ({interval(number)})" if interval(number) else ""
     return (
-        f"Quote {shown(number.value)} bits ({interval(number)}): log2 of how many policies of this population a blind search tries until "
+        f"Quote {shown(number.value)} bits{between}: log2 of how many policies of this population a blind search tries until "
         f"one {goal}. Say with it which population, how many policies and how many episodes. {limits}"
     )
 
@@ -122,6 +129,7 @@ def _groups(measurement: Measurement) -> str:
         "variance_between",
         "percentile_99.9",
         "share_solving",
+        "tries_solved",
         "pic",
         "poic",
         "tries_0.25",
@@ -138,11 +146,12 @@ def _groups(measurement: Measurement) -> str:
     rows = "".join(
         f"<tr><td><code>{name}</code></td>" + "".join(cell(name, n.by_name[name]) for n in groups.values()) + "</tr>"
         for name in names
-        if not all(np.isnan(n.by_name[name].value) for n in groups.values())
+        if any(name in n.by_name and not np.isnan(n.by_name[name].value) for n in groups.values())
     )
     return (
-        "<h2>By population</h2><p>Below each number its 95 % interval.</p>"
-        f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        "<h2>By population</h2>"
+        + ("<p>Below each number its 95 % interval.</p>" if measurement.settings["resamples"] else "")
+        + f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{rows}</tbody></table>"
     )
 
 

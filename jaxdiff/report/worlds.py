@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import inspect
 import os
 import sys
 from dataclasses import dataclass
@@ -88,7 +89,7 @@ def known(env: Any, params: Any = None, name: str | None = None, solved: float |
         from jaxdiff.core.adapters.hosted import from_gymnasium
 
         env = from_gymnasium(env)
-    if kind.__name__ == "Hosted" or hasattr(env, "make"):
+    if kind.__module__ == "jaxdiff.core.adapters.hosted":  # not imported here: it needs gymnasium
         return Known(name or env.name, env, None, env.solved if solved is None else solved)
     if not isinstance(env, Environment):
         missing = [m for m in ("reset_env", "step_env", "observation_space", "action_space", "default_params") if not hasattr(env, m)]
@@ -128,6 +129,8 @@ def _gymnasium(name: str, rest: str) -> Known:
         return known(hosted.Hosted(lambda: gymnasium.make(spec), name), name=name)
     except InputError:
         raise
+    except gymnasium.error.DependencyNotInstalled as error:
+        raise InputError("world", f"{name}, which needs what is not installed ({error})", FORMS) from error
     except gymnasium.error.Error as error:
         near = _near(rest, gymnasium.registry, "gymnasium")
         raise InputError("world", f"{name} ({str(error).splitlines()[0]})", near) from error
@@ -150,13 +153,17 @@ def _from_module(name: str, module: str, attribute: str) -> Known:
         raise InputError("world", f"{name}, whose module cannot be imported ({type(error).__name__}: {error})", FORMS) from error
     if not callable(getattr(found, attribute, None)):
         raise InputError("world", f"{name}: {module} has no function {attribute}", FORMS)
+    function = getattr(found, attribute)
     try:
-        made = getattr(found, attribute)()
+        inspect.signature(function).bind()
     except TypeError as error:
         raise InputError("world", f"{name}, which cannot be called without arguments ({error})", FORMS) from error
+    except ValueError:  # one that has no signature
+        pass
+    made = function()
     env, params = made if isinstance(made, tuple) and len(made) == 2 else (made, None)
-    if callable(getattr(env, "unwrapped", None)) or hasattr(env, "unwrapped"):
+    if hasattr(env, "unwrapped"):
         from jaxdiff.core.adapters.hosted import Hosted
 
-        return known(Hosted(getattr(found, attribute), name, env), name=name)
+        return known(Hosted(function, name, env), name=name)
     return known(env, params, name=name)

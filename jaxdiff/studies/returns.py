@@ -18,6 +18,7 @@ import numpy as np
 
 from jaxdiff.core import devices as many
 from jaxdiff.core import episodes as core_episodes
+from jaxdiff.core import sources
 from jaxdiff.core.devices import Devices
 from jaxdiff.core.environment import Environment, select
 from jaxdiff.core.errors import InputError, require, require_integer
@@ -89,27 +90,28 @@ def collect(
     if isinstance(world, Environment):
         params = world.default_params if params is None else params
         core_episodes.check_reward(world, params)
+    about = [_about(world, params, population, key, episodes, steps) for population in everyone]
+    turns = [(number, first) for number, population in enumerate(everyone) for first in range(0, population.count, chunk)]
+
+    def one(turn: int) -> Piece:
+        number, first = turns[turn]
+        population, device = everyone[number], None if devices is None else devices[turn % len(devices)]
+        size = min(chunk, population.count)
+
+        def make() -> Piece:
+            return _play(world, params, population, jax.random.fold_in(key, np.uint32(0)), episodes, steps, first, size, device)
+
+        piece = keep(f"{number}-{population.name}-{first}", {**about[number], "first": first, "size": size}, make)
+        _refuse_broken(piece, population.name, first)
+        return {**piece, "group": np.full(len(piece["returns"]), number, np.int32)}
+
     total, done = sum(p.count for p in everyone), 0
     pieces: list[Piece] = []
-    for number, population in enumerate(everyone):
-        size = min(chunk, population.count)
-        about = _about(world, params, population, key, episodes, steps)
-
-        def one(turn: int, number: int = number, population: Population = population, size: int = size, about: Any = about) -> Piece:
-            first, device = turn * size, None if devices is None else devices[turn % len(devices)]
-
-            def make() -> Piece:
-                return _play(world, params, population, jax.random.fold_in(key, np.uint32(0)), episodes, steps, first, size, device)
-
-            piece = keep(f"{number}-{population.name}-{first}", {**about, "first": first, "size": size}, make)
-            _refuse_broken(piece, population.name, first)
-            return {**piece, "group": np.full(len(piece["returns"]), number, np.int32)}
-
-        for piece in _in_turn(one, -(-population.count // size), many.count(devices)):
-            pieces.append(piece)
-            done += len(piece["returns"])
-            if progress is not None:
-                progress("play", done, total)
+    for piece in _in_turn(one, len(turns), many.count(devices)):
+        pieces.append(piece)
+        done += len(piece["returns"])
+        if progress is not None:
+            progress("play", done, total)
     whole = {name: np.concatenate([piece[name] for piece in pieces]) for name in ("returns", "lengths", "endings", "bits", "group")}
     return Returns(**whole, names=tuple(p.name for p in everyone))
 
@@ -189,6 +191,7 @@ def _about(world: Any, params: Any, population: Population, key: jax.Array, epis
     name = world.name if not isinstance(world, Environment) else f"{world.name} {world!r}"
     return {
         "world": name,
+        "code": sources.digest(world),
         "act": repr(population.act),
         "arrays": digest.hexdigest(),
         "key": np.asarray(data).tolist(),

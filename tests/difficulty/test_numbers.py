@@ -125,8 +125,8 @@ def test_a_share_has_an_exact_interval_even_where_nothing_is_solved():
 def test_rounding_keeps_nobody_from_solving(dtype):
     r = np.zeros((50, 4), dtype)
     r[:40] = 0.7  # in single precision a little less than that
-    n = numbers(r, np.ones((50, 4)), np.arange(50.0), solved=0.7, resamples=0)
+    n = numbers.numbers(r, np.ones((50, 4)), np.arange(50.0), solved=0.7, resamples=0)
     assert n.by_name["share_solving"].value == 0.8
     assert n.by_name["tries_solved"].value == 0
     assert n.by_name["ls_solved"].value == 0, "returns do not vary: one episode verifies policy 0"
-    assert numbers(r, np.ones((50, 4)), np.arange(50.0), solved=0.71, resamples=0).by_name["share_solving"].value == 0
+    assert numbers.numbers(r, np.ones((50, 4)), np.arange(50.0), solved=0.71, resamples=0).by_name["share_solving"].value == 0

@@ -177,7 +177,11 @@ def test_undetermined_and_endless():
     one = measure(Corridor(), population=actions.constant_actions(Discrete(2)).take(slice(1, 2)), **OPTIONS)
     assert "one policy only" in one.numbers.undetermined
     assert np.isnan(one.numbers.by_name["tries_0"].value)
-    endless = measure(Corridor(kind="endless"), population="constants", **OPTIONS)
+    # What a library calls solved is of whole episodes; what the user calls so is hers.
+    endless = measure(worlds.known(Corridor(kind="endless"), solved=1.0), population="constants", **OPTIONS)
+    assert endless.solved is None
+    assert "calls solved, 1, is of whole episodes" in endless.table()
+    assert measure(Corridor(kind="endless"), population="constants", solved=1.0, **OPTIONS).solved == 1.0
     assert endless.bounded == 1
     assert "had not ended after 9 steps" in endless.table()
 
@@ -315,7 +319,7 @@ def test_worlds_by_name(tmp_path, monkeypatch):
 @pytest.mark.host
 def test_the_command_line(tmp_path, capsys):
     pytest.importorskip("gymnasium")
-    arguments = ["--population", "constants", "--episodes", "4", "--steps", "50", "--resamples", "30"]
+    arguments = ["--population", "constants", "--episodes", "4", "--steps", "100", "--resamples", "30"]
     assert main.main(["measure", "gymnasium:FrozenLake-v1", *arguments, "--out", str(tmp_path), "--json"]) == 0
     captured = capsys.readouterr()
     shown = json.loads(captured.out.splitlines()[-1])
@@ -326,6 +330,8 @@ def test_the_command_line(tmp_path, capsys):
     assert "did you mean FrozenLake" in capsys.readouterr().err
     assert main.main(["compare", "SAECA-v0"]) == 2
     assert "at least two worlds" in capsys.readouterr().err
+    assert main.main(["compare", "SAECA-v0", "Lambda-v0", "--gamma", "2"]) == 2, "before anything is measured"
+    assert "gamma is 2" in capsys.readouterr().err
 
 
 @pytest.mark.long
